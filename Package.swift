@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+// Whorl: fingerprint authentication and a fingerprint-gated keychain for Linux.
+// The arrows between targets go one way; ARCHITECTURE.md draws them.
+import PackageDescription
+
+/// What every Swift target is built with.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A Swift library or program of ours.
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// One module map over one of Debian's C libraries.
+func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+let testTargets: [Target] = [
+  .target(name: "TestKit", dependencies: ["ReaderLink", "CPosix"], path: "Tests/TestKit", swiftSettings: settings),
+  program("press-finger", ["TestKit"], path: "Tests/press-finger"),
+  tests("GLibLoopTests", ["GLibLoop"]),
+  tests("ReaderLinkTests", ["ReaderLink"]),
+  tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
+  tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
+  tests("SecretMemoryTests", ["SecretMemory"]),
+  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
+  tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
+  tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
+  tests("WhorlClientTests", ["WhorlClient", "SecretMemory", "TestKit"]),
+  tests("WhorlCommandTests", ["WhorlCommand", "TestKit"]),
+  tests("PAMModuleTests", ["PAMModuleHosted", "TestKit"]),
+  tests("WhorldTests", ["WhorlDaemon", "TestKit"]),
+  tests("IntegrationTests", ["TestKit"]),
+]
+
+/// WHORL_TESTS=KeychainTests,BusTests builds only those test targets: for work on one part.
+let wanted = Context.environment["WHORL_TESTS"]?.split(separator: ",").map(String.init)
+let chosenTests = testTargets.filter { target in
+  guard let wanted, target.type == .test else { return true }
+  return wanted.contains(target.name)
+}
+
+let package = Package(
+  name: "whorl",
+  products: [
+    .executable(name: "whorl", targets: ["whorl"]),
+    .executable(name: "whorld", targets: ["whorld"]),
+    .executable(name: "whorl-reader", targets: ["whorl-reader"]),
+    .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
+    .library(name: "WhorlClient", targets: ["WhorlClient"]),
+  ],
+  targets: [
+    clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
+    clibrary("CFPrint", "libfprint-2", apt: "libfprint-2-dev"),
+    clibrary("CSodium", "libsodium", apt: "libsodium-dev"),
+    clibrary("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    clibrary("CPAM", apt: "libpam0g-dev"),
+    clibrary("CSystemd", "libsystemd", apt: "libsystemd-dev"),
+    clibrary("CPosix", apt: "libc6-dev"),
+
+    // The readers: only whorl-reader links libfprint.
+    library("GLibLoop", ["CGLib"]),
+    library("ReaderLink"),
+    library("Fingerprint", ["CFPrint", "CGLib", "GLibLoop", "ReaderLink"]),
+    program("whorl-reader", ["Fingerprint", "ReaderLink", "GLibLoop", "CPosix"]),
+    library("ReaderKeeper", ["ReaderLink", "GLibLoop", "CGLib", "CPosix"]),
+    library("PrintStore", ["ReaderLink", "CPosix"]),
+
+    // The secrets.
+    library("SecretMemory", ["CSodium", "CPosix"]),
+    library("Keychain", ["SecretMemory", "CSodium", "CSQLite", "CPosix"]),
+    library("Enclave", ["Keychain", "SecretMemory"]),
+    program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
+
+    // The daemon and its clients.
+    library("Bus", ["CGLib", "GLibLoop"]),
+    library(
+      "WhorlDaemon",
+      ["Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper", "ReaderLink", "CPosix"]),
+    program("whorld", ["WhorlDaemon", "GLibLoop"]),
+    library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
+    library("WhorlCommand", ["WhorlClient", "SecretMemory", "GLibLoop", "CPosix"]),
+    program("whorl", ["WhorlCommand", "GLibLoop"]),
+
+    // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.
+    .target(
+      name: "PAMModule", dependencies: ["CSystemd"],
+      swiftSettings: settings + [.enableExperimentalFeature("Embedded")]),
+    .target(name: "PAMModuleHosted", dependencies: ["CSystemd"], swiftSettings: settings),
+  ] + chosenTests
+)

@@ -1,0 +1,65 @@
+/// What whorld asks of the bridge. Every request but `cancel` is answered by exactly one `ReaderReply` with its number.
+public enum ReaderRequest: Sendable, Hashable {
+  /// Look for readers (once per bridge process; later calls give the same list brought up to date).
+  case enumerate
+  /// Open a reader.
+  case open(reader: UInt32)
+  /// Close a reader.
+  case close(reader: UInt32)
+  /// Enrol a finger; the template carries no name unless `user` is not empty.
+  case enroll(reader: UInt32, finger: Finger?, user: String)
+  /// Check one touch against one serialised print.
+  case verify(reader: UInt32, print: [UInt8])
+  /// Tell which of the serialised prints one touch matches.
+  case identify(reader: UInt32, prints: [[UInt8]])
+  /// Take one image, waiting for a finger.
+  case capture(reader: UInt32)
+  /// List the prints on the reader's chip.
+  case listPrints(reader: UInt32)
+  /// Delete one print from the reader's chip.
+  case deletePrint(reader: UInt32, print: [UInt8])
+  /// Delete every print from the reader's chip.
+  case clearStorage(reader: UInt32)
+  /// End the request with that number; it then fails with `cancelled`, unless it was done already.
+  case cancel(request: UInt64)
+}
+
+/// How a request ended.
+public enum ReaderReply: Sendable, Hashable {
+  /// `open`, `close`, `deletePrint` and `clearStorage` are done.
+  case done
+  /// The readers that are there.
+  case readers([ReaderDescription])
+  /// The enrolled print, serialised by libfprint (format FP3).
+  case print([UInt8])
+  /// Whether the touch matched, and for `identify` which print, as an index into those given.
+  case verdict(matched: Bool, index: UInt32)
+  /// One image, 8-bit grey, row by row.
+  case image(width: UInt32, height: UInt32, pixels: [UInt8])
+  /// The prints on the chip.
+  case prints([[UInt8]])
+  /// The request failed.
+  case failed(ReaderError)
+}
+
+/// What the bridge tells by itself.
+public enum ReaderEvent: Sendable, Hashable {
+  /// An enrolment passed this many of its stages.
+  case enrollProgress(request: UInt64, stage: UInt32, of: UInt32)
+  /// A touch of this request has to be repeated.
+  case retry(request: UInt64, reason: RetryReason)
+  /// What the reader waits for, and whether a finger lies on it.
+  case fingerStatus(reader: UInt32, needed: Bool, present: Bool)
+  /// The set of readers changed.
+  case readersChanged([ReaderDescription])
+}
+
+/// One message from the bridge.
+public enum ReaderAnswer: Sendable, Hashable {
+  /// The first message of a bridge: the version of this protocol that it speaks and libfprint's version.
+  case hello(version: UInt16, libfprint: String)
+  /// The end of a request.
+  case reply(request: UInt64, ReaderReply)
+  /// Something on the way.
+  case event(ReaderEvent)
+}
