@@ -87,11 +87,14 @@ let package = Package(
     library("Enclave", ["Keychain", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
-    // The daemon and its clients.
+    // The daemon and its clients. CInterfaces builds the files of data/dbus in.
+    .target(
+      name: "CInterfaces",
+      cSettings: [.unsafeFlags(["-std=gnu2x", "-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
     library("Bus", ["CGLib", "GLibLoop"]),
     library(
       "WhorlDaemon",
-      ["Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper", "ReaderLink", "CPosix"]),
+      ["Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper", "ReaderLink", "CPosix", "CInterfaces"]),
     program("whorld", ["WhorlDaemon", "GLibLoop"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     library("WhorlCommand", ["WhorlClient", "SecretMemory", "GLibLoop", "CPosix"]),
