@@ -1,8 +1,7 @@
 // Linux calls that Swift's Glibc module leaves out because they need _GNU_SOURCE, are variadic or are macros.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// Never define _GNU_SOURCE here: Swift's Glibc module is built without it, and the two would disagree on fd_set and
+// others. What only exists with it is declared below by hand, with Linux's own numbers.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,6 +10,26 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+extern int memfd_create(const char *name, unsigned int flags);
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS 1033
+#define F_GET_SEALS 1034
+#define F_SEAL_SEAL 0x1
+#define F_SEAL_SHRINK 0x2
+#define F_SEAL_GROW 0x4
+#define F_SEAL_WRITE 0x8
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x10
+#endif
+#ifndef O_PATH
+#define O_PATH 010000000
+#endif
+#ifndef MFD_CLOEXEC
+#define MFD_CLOEXEC 0x1U
+#define MFD_ALLOW_SEALING 0x2U
+#endif
 
 static inline int cposix_memfd_create(const char *name, unsigned int flags) { return memfd_create(name, flags); }
 static inline int cposix_fcntl_int(int fd, int command, int argument) { return fcntl(fd, command, argument); }

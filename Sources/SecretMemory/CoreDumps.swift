@@ -8,7 +8,7 @@ public enum CoreDumps {
   /// - Throws: `.system` where the kernel refuses.
   public static func forbid() throws(SecretMemoryError) {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    guard setrlimit(RLIMIT_CORE, &none) == 0 else {
+    guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else {
       throw .system(call: "setrlimit", code: errno)
     }
     guard cposix_prctl(Int32(cposix_PR_SET_DUMPABLE), 0) == 0 else {
