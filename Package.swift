@@ -31,7 +31,9 @@ func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target
 }
 
 let testTargets: [Target] = [
-  .target(name: "TestKit", dependencies: ["ReaderLink", "CPosix"], path: "Tests/TestKit", swiftSettings: settings),
+  .target(name: "CGabor", path: "Tests/CGabor"),
+  .target(
+    name: "TestKit", dependencies: ["ReaderLink", "CPosix", "CGabor"], path: "Tests/TestKit", swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
   tests("GLibLoopTests", ["GLibLoop"]),
   tests("ReaderLinkTests", ["ReaderLink"]),
@@ -48,7 +50,7 @@ let testTargets: [Target] = [
   tests("IntegrationTests", ["TestKit"]),
 ]
 
-/// WHORL_TESTS=KeychainTests,BusTests builds only those test targets: for work on one part.
+/// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
 let wanted = Context.environment["WHORL_TESTS"]?.split(separator: ",").map(String.init)
 let chosenTests = testTargets.filter { target in
   guard let wanted, target.type == .test else { return true }
@@ -107,3 +109,16 @@ let package = Package(
     .target(name: "PAMModuleHosted", dependencies: ["CSystemd"], swiftSettings: settings),
   ] + chosenTests
 )
+
+if let wanted {
+  var needed: Set<String> = []
+  var queue = wanted
+  while let name = queue.popLast() {
+    guard let target = package.targets.first(where: { $0.name == name }), needed.insert(name).inserted else { continue }
+    for dependency in target.dependencies {
+      if case .byNameItem(let name, _) = dependency { queue.append(name) }
+    }
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products.removeAll { !needed.contains($0.name) }
+}
