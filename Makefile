@@ -1,0 +1,107 @@
+# Whorl. `make demo` and `make test` are all a fresh Debian 12 machine with the Swift toolchain needs.
+#
+#   make             build the programs and the PAM module into build/
+#   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
+#   make test        every test
+#   make lint        formatting, clang-tidy, man pages, dependency rules
+#   make install     DESTDIR= PREFIX=/usr/local
+#   make uninstall   takes Whorl's lines out of the PAM stacks first
+#   make clean
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+READER ?= virtual
+SWIFT ?= swift
+SCRATCH ?= .build
+MULTIARCH := $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch 2>/dev/null || echo x86_64-linux-gnu)
+
+BINDIR = $(PREFIX)/bin
+LIBEXECDIR = $(PREFIX)/libexec/whorl
+MANDIR = $(PREFIX)/share/man
+# Where PAM, D-Bus, polkit and systemd look, whatever PREFIX is.
+PAMDIR = /usr/lib/$(MULTIARCH)/security
+SYSTEMPREFIX = $(if $(filter /usr,$(PREFIX)),/usr,/usr/local)
+BUSSERVICEDIR = $(SYSTEMPREFIX)/share/dbus-1/system-services
+BUSPOLICYDIR = /usr/share/dbus-1/system.d
+POLKITDIR = /usr/share/polkit-1/actions
+UNITDIR = $(SYSTEMPREFIX)/lib/systemd/system
+PAMCONFIGDIR = /usr/share/pam-configs
+COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
+
+PROGRAMS = whorl whorld whorl-reader whorl-passcode
+
+.PHONY: all programs demo test lint install uninstall clean packages-build packages-test format
+all: programs build/pam_whorl.so
+
+packages-build:
+	@Tests/packages.sh build
+
+packages-test:
+	@Tests/packages.sh build test
+
+# SwiftPM knows best what is out of date.
+programs:
+	@pkg-config --exists libfprint-2 gio-unix-2.0 libsystemd libsodium sqlite3 || \
+	  { echo "make: Debian packages are missing; install them with: Tests/packages.sh build" >&2; exit 1; }
+	$(SWIFT) build -c release --static-swift-stdlib --scratch-path $(SCRATCH)
+	@mkdir -p build/bin
+	@for p in $(PROGRAMS) press-finger; do \
+	  cmp -s $(SCRATCH)/release/$$p build/bin/$$p || install -m 755 $(SCRATCH)/release/$$p build/bin/$$p; done
+
+include pam/module.mk
+
+demo: packages-test
+	@$(MAKE) --no-print-directory all
+	@READER=$(READER) Tests/Demo/demo.sh
+
+test: packages-test
+	@$(MAKE) --no-print-directory all
+	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
+	  $(SWIFT) test --scratch-path $(SCRATCH)
+	Tests/Packaging/run.sh
+
+lint:
+	Tests/lint.sh
+
+format:
+	swift format -i -r Package.swift Sources Tests
+
+clean:
+	rm -rf build .build
+
+INSTALL_SUBSTITUTE = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|g'
+
+install:
+	@test -x build/bin/whorld -a -e build/pam_whorl.so || { echo "make install: run make first" >&2; exit 1; }
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBEXECDIR) $(MANDIR)/man1 $(MANDIR)/man8 $(PAMDIR) $(BUSSERVICEDIR) \
+	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d)
+	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
+	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
+	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
+	install -m 644 data/dbus/org.whorl.conf $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf
+	install -m 644 data/polkit/org.whorl.policy $(DESTDIR)$(POLKITDIR)/org.whorl.policy
+	install -m 644 pam/pam-configs/whorl $(DESTDIR)$(PAMCONFIGDIR)/whorl
+	test -e $(DESTDIR)/etc/pam.d/whorl-passcode || install -m 644 pam/whorl-passcode $(DESTDIR)/etc/pam.d/whorl-passcode
+	for f in org.whorl net.reactivated.Fprint; do $(INSTALL_SUBSTITUTE) data/dbus/$$f.service.in \
+	  > $(DESTDIR)$(BUSSERVICEDIR)/$$f.service; chmod 644 $(DESTDIR)$(BUSSERVICEDIR)/$$f.service; done
+	$(INSTALL_SUBSTITUTE) data/systemd/whorld.service.in > $(DESTDIR)$(UNITDIR)/whorld.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/whorld.service
+	install -m 644 data/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 data/man/*.8 $(DESTDIR)$(MANDIR)/man8
+	install -m 644 data/completions/whorl.bash $(DESTDIR)$(COMPLETIONDIR)/whorl
+	@if [ -z "$(DESTDIR)" ]; then \
+	  if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi; \
+	  dbus-send --system --type=method_call --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig \
+	    2>/dev/null || true; \
+	  echo "Installed. Next: whorl enroll, then: sudo pam-auth-update --enable whorl"; fi
+
+uninstall:
+	pam/unwire.sh "$(DESTDIR)"
+	rm -f $(DESTDIR)$(BINDIR)/whorl $(DESTDIR)$(PAMDIR)/pam_whorl.so $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf \
+	  $(DESTDIR)$(POLKITDIR)/org.whorl.policy $(DESTDIR)$(PAMCONFIGDIR)/whorl $(DESTDIR)/etc/pam.d/whorl-passcode \
+	  $(DESTDIR)$(BUSSERVICEDIR)/org.whorl.service $(DESTDIR)$(BUSSERVICEDIR)/net.reactivated.Fprint.service \
+	  $(DESTDIR)$(UNITDIR)/whorld.service $(DESTDIR)$(COMPLETIONDIR)/whorl
+	for f in data/man/*.1; do rm -f $(DESTDIR)$(MANDIR)/man1/$${f##*/}; done
+	for f in data/man/*.8; do rm -f $(DESTDIR)$(MANDIR)/man8/$${f##*/}; done
+	rm -rf $(DESTDIR)$(LIBEXECDIR)
+	@echo "Removed. Prints stay in /var/lib/fprint and items in /var/lib/whorl; delete these folders to forget them."

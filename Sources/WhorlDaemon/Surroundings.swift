@@ -1,0 +1,120 @@
+internal import CPosix
+internal import Glibc
+
+/// Where this daemon's bus, state and programs are, and whether it runs in private mode.
+///
+/// Private mode is one predicate (DESIGN section 8): neither the bus nor the state folder is the system's. Nothing
+/// else switches a check off. Outside of it every `FP_*` variable and `STATE_DIRECTORY` is ignored.
+public struct Surroundings: Sendable {
+  /// The address of the bus; nil means the system bus at its usual place.
+  public let busAddress: String?
+  /// Whether virtual readers, the test variables and a state folder of one's own are honoured.
+  public let isPrivate: Bool
+  /// The root of the enrolled prints, in fprintd's layout.
+  public let printFolder: String
+  /// Whorl's own state.
+  public let stateFolder: String
+  /// The folder of this program, where `whorl-reader` and `whorl-passcode` are.
+  public let programFolder: String
+  /// The variables that whorl-reader gets; empty outside of private mode.
+  public let readerEnvironment: [String: String]
+  /// Why private mode is off although a variable asks for it; for the log.
+  public let remark: String?
+
+  /// The variables of libfprint and umockdev that a private bridge may see.
+  static let passedVariables = [
+    "FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "FP_VIRTUAL_DEVICE_IDENT",
+    "FP_DRIVERS_WHITELIST", "FP_DRIVERS_ALLOWLIST", "FP_DEVICE_EMULATION", "UMOCKDEV_DIR", "LD_PRELOAD",
+  ]
+
+  static let systemBusPaths = ["/run/dbus/system_bus_socket", "/var/run/dbus/system_bus_socket"]
+  static let systemStateFolders = ["/var/lib/whorl", "/var/lib/fprint"]
+
+  /// Reads the surroundings from a process's environment.
+  public init(environment: [String: String], programFolder: String) {
+    self.programFolder = programFolder
+    let address = environment["DBUS_SYSTEM_BUS_ADDRESS"].flatMap { $0.isEmpty ? nil : $0 }
+    let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+    busAddress = address
+
+    if let address, let state, Self.isPrivateBus(address), Self.isPrivateFolder(state) {
+      isPrivate = true
+      printFolder = state
+      stateFolder = state + "/.whorl"
+      readerEnvironment = environment.filter { Self.passedVariables.contains($0.key) }
+      remark = nil
+    } else {
+      isPrivate = false
+      printFolder = "/var/lib/fprint"
+      stateFolder = "/var/lib/whorl"
+      readerEnvironment = [:]
+      let asked = environment.keys.filter { $0.hasPrefix("FP_") }.sorted()
+      remark =
+        asked.isEmpty
+        ? nil
+        : "ignoring \(asked.joined(separator: ", ")): this is not a private bus together with a private state folder"
+    }
+  }
+
+  /// Whether an address names exactly one Unix socket, and that is not the system bus under any name.
+  static func isPrivateBus(_ address: String) -> Bool {
+    guard !address.contains(";"), address.hasPrefix("unix:") else { return false }
+    let fields = address.dropFirst("unix:".count).split(separator: ",")
+    let paths = fields.filter { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
+    // Abstract sockets, escapes and anything else that we would have to interpret as the bus library does: no.
+    guard paths.count == 1, let path = paths.first, path.hasPrefix("/"), !path.contains("%"),
+      fields.allSatisfy({ $0.hasPrefix("path=") || $0.hasPrefix("guid=") })
+    else { return false }
+    return !systemBusPaths.contains { samePlace($0, path) }
+  }
+
+  /// Whether a folder is neither the system's state, nor in it, nor around it.
+  static func isPrivateFolder(_ folder: String) -> Bool {
+    guard folder.hasPrefix("/"), let real = realPath(folder) else { return false }
+    for system in systemStateFolders {
+      let realSystem = realPath(system) ?? system
+      for other in [system, realSystem]
+      where real == other || real.hasPrefix(other + "/") || other.hasPrefix(real == "/" ? "/" : real + "/") {
+        return false
+      }
+      if samePlace(system, real) { return false }
+    }
+    return true
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Whether two names lead to the same file: bind mounts and links do not hide it.
+  private static func samePlace(_ one: String, _ other: String) -> Bool {
+    if one == other { return true }
+    if let a = realPath(one), let b = realPath(other), a == b { return true }
+    var first = stat()
+    var second = stat()
+    guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
+  /// The folder of the running program, from the kernel.
+  public static func folderOfThisProgram() -> String? {
+    guard let path = realPath("/proc/self/exe"), let slash = path.lastIndex(of: "/") else { return nil }
+    return String(path[..<slash])
+  }
+
+  /// This process's environment.
+  public static func processEnvironment() -> [String: String] {
+    var result: [String: String] = [:]
+    var entry = environ
+    while let variable = entry.pointee {
+      let text = String(cString: variable)
+      if let equals = text.firstIndex(of: "=") {
+        result[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      entry += 1
+    }
+    return result
+  }
+}
