@@ -36,6 +36,10 @@ static inline int cposix_fcntl_int(int fd, int command, int argument) { return f
 static inline int cposix_openat(int directory, const char *path, int flags, mode_t mode) { return openat(directory, path, flags, mode); }
 static inline int cposix_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }
 
+// pidfd_open(2) has no wrapper in Debian 12's libc.
+extern long syscall(long number, ...);
+static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
+
 enum {
     cposix_F_ADD_SEALS = F_ADD_SEALS,
     cposix_F_GET_SEALS = F_GET_SEALS,

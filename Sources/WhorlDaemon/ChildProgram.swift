@@ -1,0 +1,129 @@
+internal import CPosix
+internal import GLibLoop
+internal import Glibc
+internal import SecretMemory
+
+/// How a child program ended.
+enum ChildEnd: Sendable, Hashable {
+  /// It exited with this status.
+  case exited(Int32)
+  /// It was ended by this signal.
+  case signalled(Int32)
+  /// It did not end in time and was killed.
+  case timedOut
+  /// It could not be started, with the error number.
+  case notStarted(Int32)
+}
+
+/// A short-lived child that gets a secret on its standard input and answers by its exit status.
+@GLibActor
+enum ChildProgram {
+  /// Runs `program`, writes `secret` to its standard input, and waits for its end on the main loop.
+  ///
+  /// The child has exactly the given environment, no other descriptor than 0 to 2 (output goes nowhere), default
+  /// signal actions and an empty signal mask.
+  static func run(
+    _ program: String, arguments: [String], environment: [String], secret: consuming SecretBytes, seconds: Int
+  ) async -> ChildEnd {
+    var pipe: [Int32] = [-1, -1]
+    guard pipe2(&pipe, cposix_O_CLOEXEC.cInt) == 0 else { return .notStarted(errno) }
+    let (readEnd, writeEnd) = (pipe[0], pipe[1])
+    let started = spawn(program, arguments: arguments, environment: environment, input: readEnd)
+    close(readEnd)
+    guard case .success(let pid) = started else {
+      close(writeEnd)
+      if case .failure(let failure) = started { return .notStarted(failure.code) }
+      return .notStarted(EINVAL)
+    }
+    // At most a passcode, far below a pipe's capacity, so this never waits; a child that is gone already gives EPIPE
+    // (SIGPIPE is ignored in whorld), which its exit status explains.
+    secret.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress, !bytes.isEmpty { _ = write(writeEnd, base, bytes.count) }
+    }
+    close(writeEnd)
+    return await end(of: pid, seconds: seconds)
+  }
+
+  private struct SpawnFailure: Error { let code: Int32 }
+
+  private static func spawn(
+    _ program: String, arguments: [String], environment: [String], input: Int32
+  ) -> Result<pid_t, SpawnFailure> {
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    posix_spawn_file_actions_adddup2(&actions, input, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    var defaults = sigset_t()
+    var mask = sigset_t()
+    sigfillset(&defaults)
+    sigemptyset(&mask)
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+    posix_spawnattr_setsigmask(&attributes, &mask)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+
+    var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+    var envp: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    defer { for pointer in argv + envp { free(pointer) } }
+    var pid: pid_t = 0
+    let code = posix_spawn(&pid, program, &actions, &attributes, &argv, &envp)
+    return code == 0 ? .success(pid) : .failure(SpawnFailure(code: code))
+  }
+
+  /// Waits for the child by its pidfd, and kills it (that pid, which is ours until reaped) after the time.
+  private static func end(of pid: pid_t, seconds: Int) async -> ChildEnd {
+    let descriptor = cposix_pidfd_open(pid)
+    guard descriptor >= 0 else {
+      kill(pid, SIGKILL)
+      _ = reap(pid)
+      return .notStarted(errno)
+    }
+    defer { close(descriptor) }
+    let (ends, ended) = AsyncStream.makeStream(of: Bool.self)
+    let watch = FDWatch(descriptor: descriptor, for: .readable) { _ in
+      ended.yield(true)
+      ended.finish()
+    }
+    let timer = Task { @GLibActor in
+      do { try await glibSleep(milliseconds: seconds * 1000) } catch { return }
+      ended.yield(false)
+      ended.finish()
+    }
+    // Not cut short by cancellation of the caller: the child is reaped in any case, within its time.
+    let inTime = await Task { @GLibActor in
+      var iterator = ends.makeAsyncIterator()
+      return await iterator.next() ?? false
+    }.value
+    watch.cancel()
+    timer.cancel()
+    if !inTime { kill(pid, SIGKILL) }
+    let result = reap(pid)
+    return inTime ? result : .timedOut
+  }
+
+  private static func reap(_ pid: pid_t) -> ChildEnd {
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0 {
+      if errno != EINTR { return .notStarted(errno) }
+    }
+    let signal = status & 0x7f
+    return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
+  }
+}
+
+extension UInt32 {
+  /// A C enumeration's constant as the int that the call takes.
+  fileprivate var cInt: Int32 { Int32(bitPattern: self) }
+}
+
+extension Int32 {
+  /// See above: C compilers choose the enumeration's type by its values.
+  fileprivate var cInt: Int32 { self }
+}
