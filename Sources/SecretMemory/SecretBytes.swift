@@ -4,8 +4,8 @@ internal import CSodium
 /// between guard pages, and wiped when the value ends. It cannot be copied by accident, printed or encoded.
 ///
 /// Any number of bytes from 0 on, NUL bytes among them. Safe to hand from one task to another.
-// Unchecked: the pointer has this noncopyable value as its only owner, so that shared access is reading alone.
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
+  // Unchecked: this noncopyable value is the pointer's only owner, so that shared access is reading alone.
   private let pointer: UnsafeMutableRawPointer
   /// How many bytes the secret has.
   public let count: Int

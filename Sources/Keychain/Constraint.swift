@@ -1,0 +1,46 @@
+/// What a person must show before a secret is released. The raw value is its name on the bus.
+public enum Constraint: String, Sendable, CaseIterable {
+  /// A finger, or the passcode where biometry is missing, locked out or declined.
+  case userPresence = "user-presence"
+  /// Any registered finger.
+  case biometryAny = "biometry-any"
+  /// A finger of the set enrolled when the item was added; the item is gone for good once the set changes.
+  case biometryCurrentSet = "biometry-current-set"
+  /// The passcode.
+  case devicePasscode = "device-passcode"
+  /// A password of the app's own; not kept yet.
+  case applicationPassword = "application-password"
+  /// Use of a private key; not kept yet.
+  case privateKeyUsage = "private-key-usage"
+
+  /// The number in the file format.
+  var code: UInt8 {
+    switch self {
+    case .userPresence: 1
+    case .biometryAny: 2
+    case .biometryCurrentSet: 3
+    case .devicePasscode: 4
+    case .applicationPassword: 5
+    case .privateKeyUsage: 6
+    }
+  }
+
+  /// The constraint of that bus name.
+  /// - Throws: `.unsupported` for one that does not exist yet or never will on Linux (`watch`, `companion`);
+  ///   `.invalidParameter` for any other text.
+  public init(name: String) throws(KeychainError) {
+    if ["watch", "companion", "or", "and"].contains(name) { throw .unsupported("the constraint \(name)") }
+    guard let found = Self(rawValue: name) else {
+      throw .invalidParameter("there is no constraint named \(printable(name))")
+    }
+    try found.requireSupport()
+    self = found
+  }
+
+  func requireSupport() throws(KeychainError) {
+    switch self {
+    case .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode: break
+    case .applicationPassword, .privateKeyUsage: throw .unsupported("the constraint \(rawValue)")
+    }
+  }
+}

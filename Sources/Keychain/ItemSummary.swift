@@ -1,0 +1,40 @@
+/// The number of an item within its user's keychain; never used again, and growing with each item added.
+public struct ItemID: Hashable, Sendable {
+  /// The number in the database.
+  public let rawValue: Int64
+
+  /// The item of that number.
+  public init(_ rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// Whether an item still has its secret.
+public enum ItemState: Hashable, Sendable {
+  /// It has.
+  case present
+  /// It lost it at that time (seconds since 1970), because the set of fingers it was bound to changed.
+  case invalidated(at: Int64)
+}
+
+/// All that can be known of an item without its secret.
+public struct ItemSummary: Hashable, Sendable {
+  /// Its number.
+  public let id: ItemID
+  /// What describes it.
+  public let attributes: ItemAttributes
+  /// What guards its secret.
+  public let accessControl: AccessControl
+  /// When it was added, in seconds since 1970.
+  public let created: Int64
+  /// When it was last changed, in seconds since 1970.
+  public let modified: Int64
+  /// Whether it still has its secret.
+  public let state: ItemState
+}
+
+/// An item that cannot be read, and why; the other items are not affected.
+public struct DamagedItem: Sendable {
+  /// Its number.
+  public let id: ItemID
+  /// What is wrong with it.
+  public let error: KeychainError
+}
