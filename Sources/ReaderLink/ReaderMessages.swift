@@ -1,5 +1,7 @@
 /// What whorld asks of the bridge. Every request but `cancel` is answered by exactly one `ReaderReply` with its number.
 public enum ReaderRequest: Sendable, Hashable {
+  /// Answer at once with `pong`: the bridge is alive even while a reader waits for a finger.
+  case ping
   /// Look for readers (once per bridge process; later calls give the same list brought up to date).
   case enumerate
   /// Open a reader.
@@ -26,6 +28,8 @@ public enum ReaderRequest: Sendable, Hashable {
 
 /// How a request ended.
 public enum ReaderReply: Sendable, Hashable {
+  /// The answer to `ping`.
+  case pong
   /// `open`, `close`, `deletePrint` and `clearStorage` are done.
   case done
   /// The readers that are there.

@@ -1,0 +1,175 @@
+extension ReaderAnswer {
+  /// The message as one frame.
+  ///
+  /// - Throws: `.tooLarge` for what is beyond ``LinkLimits``.
+  public func encoded() throws(LinkError) -> [UInt8] {
+    var writer: ByteWriter
+    switch self {
+    case .hello(let version, let libfprint):
+      writer = ByteWriter(kind: 1)
+      writer.put(version)
+      try writer.put(libfprint)
+    case .reply(let request, let reply):
+      writer = ByteWriter(kind: 2)
+      writer.put(request)
+      try writer.put(reply)
+    case .event(let event):
+      writer = ByteWriter(kind: 3)
+      try writer.put(event)
+    }
+    return try writer.frame()
+  }
+
+  /// The message in these bytes, as ``FrameDecoder`` gives them.
+  ///
+  /// - Throws: `LinkError` for any bytes that are no message, and for values that are impossible, such as a stage
+  ///   beyond the last one.
+  public init(decoding message: [UInt8]) throws(LinkError) {
+    var reader = try ByteReader(message)
+    let kind = try reader.take(UInt8.self)
+    switch kind {
+    case 1: self = .hello(version: try reader.take(), libfprint: try reader.takeText())
+    case 2: self = .reply(request: try reader.take(), try reader.takeReply())
+    case 3: self = .event(try reader.takeEvent())
+    default: throw .unknownMessage(kind)
+    }
+    try reader.end()
+  }
+}
+
+extension ByteWriter {
+  fileprivate mutating func put(_ reply: ReaderReply) throws(LinkError) {
+    switch reply {
+    case .done: put(UInt8(1))
+    case .pong: put(UInt8(2))
+    case .readers(let readers):
+      put(UInt8(3))
+      try put(readers)
+    case .print(let print):
+      put(UInt8(4))
+      try put(print: print)
+    case .verdict(let matched, let index):
+      put(UInt8(5))
+      put(matched)
+      put(index)
+    case .image(let width, let height, let pixels):
+      guard width <= LinkLimits.imageSide, height <= LinkLimits.imageSide else { throw .tooLarge("an image") }
+      guard pixels.count == Int(width) * Int(height) else { throw .invalid("an image's size") }
+      put(UInt8(6))
+      put(width)
+      put(height)
+      put(raw: pixels)
+    case .prints(let prints):
+      put(UInt8(7))
+      try put(prints: prints)
+    case .failed(let error):
+      put(UInt8(8))
+      try put(error)
+    }
+  }
+
+  fileprivate mutating func put(_ event: ReaderEvent) throws(LinkError) {
+    switch event {
+    case .enrollProgress(let request, let stage, let total):
+      put(UInt8(1))
+      put(request)
+      put(stage)
+      put(total)
+    case .retry(let request, let reason):
+      put(UInt8(2))
+      put(request)
+      put(reason.rawValue)
+    case .fingerStatus(let reader, let needed, let present):
+      put(UInt8(3))
+      put(reader)
+      put(needed)
+      put(present)
+    case .readersChanged(let readers):
+      put(UInt8(4))
+      try put(readers)
+    }
+  }
+
+  private mutating func put(_ readers: [ReaderDescription]) throws(LinkError) {
+    guard readers.count <= LinkLimits.readers else { throw .tooLarge("a list of readers") }
+    put(UInt8(readers.count))
+    for reader in readers {
+      put(reader.token)
+      try put(reader.driver)
+      try put(reader.deviceID)
+      try put(reader.name)
+      put(reader.scanType.rawValue)
+      put(reader.features.rawValue)
+      put(reader.enrollStages)
+      try put(reader.hint)
+    }
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func takeReply() throws(LinkError) -> ReaderReply {
+    let kind = try take(UInt8.self)
+    switch kind {
+    case 1: return .done
+    case 2: return .pong
+    case 3: return .readers(try takeReaders())
+    case 4: return .print(try takePrint())
+    case 5: return .verdict(matched: try takeBool("a verdict"), index: try take())
+    case 6:
+      let width = try take(UInt32.self)
+      let height = try take(UInt32.self)
+      guard width <= LinkLimits.imageSide, height <= LinkLimits.imageSide else { throw .tooLarge("an image") }
+      return .image(width: width, height: height, pixels: try takeRaw(Int(width) * Int(height)))
+    case 7: return .prints(try takePrints())
+    case 8: return .failed(try takeError())
+    default: throw .unknownMessage(kind)
+    }
+  }
+
+  fileprivate mutating func takeEvent() throws(LinkError) -> ReaderEvent {
+    let kind = try take(UInt8.self)
+    switch kind {
+    case 1:
+      let request = try take(UInt64.self)
+      let stage = try take(UInt32.self)
+      let total = try take(UInt32.self)
+      guard total <= LinkLimits.enrollStages, stage <= total else { throw .invalid("an enrolment's stage") }
+      return .enrollProgress(request: request, stage: stage, of: total)
+    case 2:
+      let request = try take(UInt64.self)
+      return .retry(request: request, reason: try takeRetryReason())
+    case 3:
+      let reader = try take(UInt32.self)
+      return .fingerStatus(
+        reader: reader, needed: try takeBool("a finger's status"), present: try takeBool("a finger's status"))
+    case 4: return .readersChanged(try takeReaders())
+    default: throw .unknownMessage(kind)
+    }
+  }
+
+  mutating func takeRetryReason() throws(LinkError) -> RetryReason {
+    guard let reason = RetryReason(rawValue: try take()) else { throw .invalid("a retry reason") }
+    return reason
+  }
+
+  private mutating func takeReaders() throws(LinkError) -> [ReaderDescription] {
+    let count = Int(try take(UInt8.self))
+    guard count <= LinkLimits.readers else { throw .tooLarge("a list of readers") }
+    var readers: [ReaderDescription] = []
+    for _ in 0..<count {
+      let token = try take(UInt32.self)
+      let driver = try takeText()
+      let deviceID = try takeText()
+      let name = try takeText()
+      guard let scanType = ScanType(rawValue: try take()) else { throw .invalid("a scan type") }
+      let features = ReaderFeatures(rawValue: try take())
+      let stages = try take(UInt32.self)
+      guard stages <= LinkLimits.enrollStages else { throw .invalid("a number of stages") }
+      readers.append(
+        ReaderDescription(
+          token: token, driver: driver, deviceID: deviceID, name: name, scanType: scanType, features: features,
+          enrollStages: stages, hint: try takeText()))
+    }
+    return readers
+  }
+}
