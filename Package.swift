@@ -104,9 +104,9 @@ let package = Package(
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.
     .target(
-      name: "PAMModule", dependencies: ["CSystemd"],
+      name: "PAMModule", dependencies: ["CPAM", "CSystemd"],
       swiftSettings: settings + [.enableExperimentalFeature("Embedded")]),
-    .target(name: "PAMModuleHosted", dependencies: ["CSystemd"], swiftSettings: settings),
+    .target(name: "PAMModuleHosted", dependencies: ["CPAM", "CSystemd"], swiftSettings: settings),
   ] + chosenTests
 )
 

@@ -1,0 +1,210 @@
+import CSystemd
+
+/// One message; the reference is its own.
+struct BusMessage: ~Copyable {
+  let raw: OpaquePointer
+
+  /// Takes over the caller's reference.
+  init(owning raw: OpaquePointer) { self.raw = raw }
+
+  deinit { sd_bus_message_unref(raw) }
+
+  /// Whether the bus says that `name` sent it. Only the bus itself can say so: senders cannot set it.
+  func isFrom(_ name: CText) -> Bool {
+    guard let sender = sd_bus_message_get_sender(raw) else { return false }
+    return strcmp(sender, name) == 0
+  }
+
+  func isFrom(_ name: StaticString) -> Bool {
+    guard let sender = sd_bus_message_get_sender(raw) else { return false }
+    return equals(sender, name)
+  }
+
+  /// Whether it answers the call with that cookie.
+  func answers(_ cookie: UInt64) -> Bool {
+    var replied: UInt64 = 0
+    return sd_bus_message_get_reply_cookie(raw, &replied) >= 0 && replied == cookie
+  }
+
+  /// The name of the error that it is; nil for anything else. Lives as long as the message.
+  var errorName: CText? {
+    guard sd_bus_message_is_method_error(raw, nil) > 0, let error = sd_bus_message_get_error(raw) else { return nil }
+    return error.pointee.name
+  }
+
+  func hasSignature(_ signature: StaticString) -> Bool {
+    guard let found = sd_bus_message_get_signature(raw, 1) else { return false }
+    return equals(found, signature)
+  }
+
+  /// The next value as text, which lives as long as the message; nil where it is none.
+  func readText(_ type: BusType = .string) -> CText? {
+    var text: CText?
+    return withUnsafeMutablePointer(to: &text) { sd_bus_message_read_basic(raw, type.code, $0) > 0 } ? text : nil
+  }
+
+  func readUInt32() -> UInt32? {
+    var value: UInt32 = 0
+    return sd_bus_message_read_basic(raw, BusType.uint32.code, &value) > 0 ? value : nil
+  }
+
+  func readUInt64() -> UInt64? {
+    var value: UInt64 = 0
+    return sd_bus_message_read_basic(raw, BusType.uint64.code, &value) > 0 ? value : nil
+  }
+
+  /// Enters a container that must be there; false at the end of the one around it and for anything else.
+  func enter(_ type: BusType, _ contents: StaticString) -> Bool {
+    withCString(contents) { sd_bus_message_enter_container(raw, type.code, $0) > 0 }
+  }
+
+  func exit() -> Bool { sd_bus_message_exit_container(raw) >= 0 }
+
+  /// Skips one value of any type.
+  func skipVariant() -> Bool { withCString("v") { sd_bus_message_skip(raw, $0) >= 0 } }
+
+  /// Whether the next value is a variant that holds `signature`.
+  func nextVariantHolds(_ signature: StaticString) -> Bool {
+    var type: CChar = 0
+    var contents: CText?
+    guard sd_bus_message_peek_type(raw, &type, &contents) > 0, type == BusType.variant.code, let contents else {
+      return false
+    }
+    return equals(contents, signature)
+  }
+
+  func append(text: CText) -> Bool { sd_bus_message_append_basic(raw, BusType.string.code, text) >= 0 }
+
+  func append(text: StaticString) -> Bool { withCString(text) { append(text: $0) } }
+
+  func append(uint32 value: UInt32) -> Bool {
+    var value = value
+    return sd_bus_message_append_basic(raw, BusType.uint32.code, &value) >= 0
+  }
+
+  /// Appends one entry of an a{sv} that is open.
+  func append(option key: StaticString, uint32 value: UInt32) -> Bool {
+    var value = value
+    return append(option: key, type: .uint32, signature: "u", value: &value)
+  }
+
+  func append(option key: StaticString, uint64 value: UInt64) -> Bool {
+    var value = value
+    return append(option: key, type: .uint64, signature: "t", value: &value)
+  }
+
+  private func append(
+    option key: StaticString, type: BusType, signature: StaticString, value: UnsafeRawPointer
+  ) -> Bool {
+    open(.entry, "sv") && append(text: key) && open(.variant, signature)
+      && sd_bus_message_append_basic(raw, type.code, value) >= 0 && close() && close()
+  }
+
+  func open(_ type: BusType, _ contents: StaticString) -> Bool {
+    withCString(contents) { sd_bus_message_open_container(raw, type.code, $0) >= 0 }
+  }
+
+  func close() -> Bool { sd_bus_message_close_container(raw) >= 0 }
+}
+
+/// D-Bus type codes.
+enum BusType {
+  case string, uint32, uint64, array, variant, entry
+
+  var code: CChar {
+    switch self {
+    case .string: 0x73
+    case .uint32: 0x75
+    case .uint64: 0x74
+    case .array: 0x61
+    case .variant: 0x76
+    case .entry: 0x65
+    }
+  }
+}
+
+/// A fixed text as C wants it: literals end in a NUL.
+func withCString<R: ~Copyable, E: Error>(_ text: StaticString, _ body: (CText) throws(E) -> R) throws(E) -> R {
+  try text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount + 1, body)
+}
+
+/// Why the bus gave no answer.
+enum BusFailure: Error {
+  /// The moment passed.
+  case late
+  /// The bus, or who was asked, is gone or broken, or memory ran out.
+  case broken
+}
+
+/// A connection of this call's own to the system bus. Closing it drops what is still unsent and never waits.
+struct BusConnection: ~Copyable {
+  private let raw: OpaquePointer
+
+  /// Begins to connect.
+  ///
+  /// The address is sd-bus's business: DBUS_SYSTEM_BUS_ADDRESS, which it reads with secure_getenv, so that a
+  /// set-user-ID program never takes it from its caller; else the system's own.
+  init() throws(BusFailure) {
+    var opened: OpaquePointer?
+    guard sd_bus_open_system(&opened) >= 0, let opened else { throw .broken }
+    raw = opened
+  }
+
+  deinit { sd_bus_close_unref(raw) }
+
+  /// A method call to fill.
+  func newCall(
+    _ destination: CText, _ path: StaticString, _ interface: StaticString, _ method: StaticString
+  ) throws(BusFailure) -> BusMessage {
+    var message: OpaquePointer?
+    let result = withCString(path) { path in
+      withCString(interface) { interface in
+        withCString(method) { sd_bus_message_new_method_call(raw, &message, destination, path, interface, $0) }
+      }
+    }
+    guard result >= 0, let message else { throw .broken }
+    return BusMessage(owning: message)
+  }
+
+  /// A call of the bus's own method, about the connection or the name `subject`.
+  func newBusCall(_ method: StaticString, about subject: CText) throws(BusFailure) -> BusMessage {
+    let name: StaticString = "org.freedesktop.DBus"
+    let call = try withCString(name) { (destination) throws(BusFailure) in
+      try newCall(destination, "/org/freedesktop/DBus", name, method)
+    }
+    guard call.append(text: subject) else { throw .broken }
+    return call
+  }
+
+  /// Sends a call without waiting for anything; gives its cookie.
+  func send(_ message: borrowing BusMessage) throws(BusFailure) -> UInt64 {
+    var cookie: UInt64 = 0
+    guard sd_bus_send(raw, message.raw, &cookie) >= 0 else { throw .broken }
+    return cookie
+  }
+
+  /// The next message, whatever it is; nil where `deadline` passes first. A signal handler of the program's that
+  /// runs meanwhile changes nothing.
+  func next(until deadline: UInt64) throws(BusFailure) -> BusMessage? {
+    while true {
+      let now = csystemd_monotonic_usec()
+      guard now < deadline else { return nil }
+      var message: OpaquePointer?
+      let processed = sd_bus_process(raw, &message)
+      if let message { return BusMessage(owning: message) }
+      if processed < 0 && processed != -EINTR { throw .broken }
+      if processed > 0 { continue }
+      let waited = sd_bus_wait(raw, deadline - now)
+      if waited < 0 && waited != -EINTR { throw .broken }
+    }
+  }
+
+  /// Sends a call to the bus itself and gives its answer, which may be an error.
+  func ask(_ message: borrowing BusMessage, until deadline: UInt64) throws(BusFailure) -> BusMessage {
+    let cookie = try send(message)
+    while let answer = try next(until: deadline) {
+      if answer.answers(cookie), answer.isFrom("org.freedesktop.DBus") { return answer }
+    }
+    throw .late
+  }
+}

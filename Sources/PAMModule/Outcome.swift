@@ -1,0 +1,74 @@
+import CPAM
+
+/// How one authentication ended. The table from outcomes to PAM codes is this file and nothing else; the man page
+/// pam_whorl(8) repeats it.
+enum Outcome: CaseIterable {
+  /// A finger of the user matched.
+  case match
+  /// Every try was some other finger.
+  case noMatch
+  /// The name is none that whorld knows, or cannot be anyone's name.
+  case unknownUser
+  /// The host program's conversation failed, refused or is missing.
+  case conversationFailed
+  /// The user is elsewhere: PAM_RHOST names another machine.
+  case remote
+  /// whorld cannot tell for a reason that is no fault: no reader, no fingers, locked out, busy, cancelled, denied.
+  case notOffered
+  /// Nobody touched the reader in time.
+  case timedOut
+  /// No bus, no whorld, or it went away.
+  case noDaemon
+  /// Whoever owns whorld's name is not to be trusted with the answer.
+  case untrustedDaemon
+  /// The daemon did not answer in time.
+  case silentDaemon
+  /// The answer was no answer.
+  case garbage
+
+  /// The code that pam_sm_authenticate returns.
+  ///
+  /// PAM_IGNORE is none of them: after a required line that succeeds it would open the door. Nor is PAM_MAXTRIES,
+  /// which tells programs not to ask for the password any more.
+  var code: Int32 {
+    switch self {
+    case .match: PAM_SUCCESS
+    case .noMatch: PAM_AUTH_ERR
+    case .unknownUser: PAM_USER_UNKNOWN
+    case .conversationFailed: PAM_CONV_ERR
+    case .remote, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage: PAM_AUTHINFO_UNAVAIL
+    }
+  }
+
+  /// The outcome that one of whorld's, or of the bus's, error names stands for.
+  init(errorName: CText) {
+    if equals(errorName, "org.whorl.Error.AuthenticationFailed") {
+      self = .noMatch
+    } else if equals(errorName, "org.whorl.Error.NoSuchUser") {
+      self = .unknownUser
+    } else if equals(errorName, "org.whorl.Error.TimedOut") {
+      self = .timedOut
+    } else if hasPrefix(errorName, "org.freedesktop.DBus.Error.") {
+      self = .noDaemon
+    } else {
+      self = .notOffered
+    }
+  }
+
+  /// What the log says.
+  var text: StaticString {
+    switch self {
+    case .match: "a finger matched"
+    case .noMatch: "no finger matched"
+    case .unknownUser: "the user is not known to whorld"
+    case .conversationFailed: "the program's conversation function failed"
+    case .remote: "the session is remote"
+    case .notOffered: "no fingerprint can be asked for"
+    case .timedOut: "nobody touched the reader in time"
+    case .noDaemon: "whorld is not there"
+    case .untrustedDaemon: "the owner of org.whorl is neither root nor this user"
+    case .silentDaemon: "whorld did not answer in time"
+    case .garbage: "whorld's answer makes no sense"
+    }
+  }
+}
