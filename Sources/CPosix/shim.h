@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +31,8 @@ extern int memfd_create(const char *name, unsigned int flags);
 #define MFD_CLOEXEC 0x1U
 #define MFD_ALLOW_SEALING 0x2U
 #endif
+
+extern int close_range(unsigned int first, unsigned int last, int flags);
 
 static inline int cposix_memfd_create(const char *name, unsigned int flags) { return memfd_create(name, flags); }
 static inline int cposix_fcntl_int(int fd, int command, int argument) { return fcntl(fd, command, argument); }
@@ -56,5 +59,7 @@ enum {
     cposix_PR_SET_DUMPABLE = PR_SET_DUMPABLE,
     cposix_PR_SET_PDEATHSIG = PR_SET_PDEATHSIG,
     cposix_F_SEAL_FUTURE_WRITE = F_SEAL_FUTURE_WRITE,
-    cposix_O_PATH = O_PATH
+    cposix_O_PATH = O_PATH,
+    cposix_SFD_CLOEXEC = SFD_CLOEXEC,
+    cposix_SFD_NONBLOCK = SFD_NONBLOCK
 };

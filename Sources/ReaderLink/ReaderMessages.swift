@@ -52,6 +52,9 @@ public enum ReaderEvent: Sendable, Hashable {
   case enrollProgress(request: UInt64, stage: UInt32, of: UInt32)
   /// A touch of this request has to be repeated.
   case retry(request: UInt64, reason: RetryReason)
+  /// What came of the touch, told before the end of the request: many readers end it only when the finger is lifted.
+  /// The reply repeats it.
+  case verdict(request: UInt64, matched: Bool, index: UInt32)
   /// What the reader waits for, and whether a finger lies on it.
   case fingerStatus(reader: UInt32, needed: Bool, present: Bool)
   /// The set of readers changed.

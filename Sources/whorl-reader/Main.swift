@@ -1,3 +1,20 @@
-@main struct Main {
-  static func main() {}
+// The bridge: libfprint behind a socket. Started by whorld, which treats all that it says as untrusted.
+internal import Fingerprint
+internal import GLibLoop
+internal import Glibc
+
+@main
+struct Main {
+  static func main() {
+    guard Hardening.isSocket(Hardening.linkDescriptor) else {
+      Hardening.complain("whorl-reader is started by whorld, with a socket as descriptor 3; it does nothing by hand")
+      exit(64)
+    }
+    if let failure = Hardening.apply() {
+      Hardening.complain("whorl-reader cannot shed its rights: \(failure)")
+      exit(71)
+    }
+    LibraryLog.silence()
+    exit(GLibLoop.run { await Bridge(descriptor: Hardening.linkDescriptor).run() })
+  }
 }

@@ -37,7 +37,7 @@ enum Samples {
   static let events: [ReaderEvent] =
     [
       .enrollProgress(request: 9, stage: 5, of: 5), .fingerStatus(reader: 1, needed: true, present: false),
-      .readersChanged(readers),
+      .readersChanged(readers), .verdict(request: 12, matched: true, index: 1),
     ] + RetryReason.allCases.map { .retry(request: 1, reason: $0) }
 
   static let answers: [ReaderAnswer] =

@@ -87,6 +87,11 @@ extension ByteWriter {
     case .readersChanged(let readers):
       put(UInt8(4))
       try put(readers)
+    case .verdict(let request, let matched, let index):
+      put(UInt8(5))
+      put(request)
+      put(matched)
+      put(index)
     }
   }
 
@@ -143,6 +148,7 @@ extension ByteReader {
       return .fingerStatus(
         reader: reader, needed: try takeBool("a finger's status"), present: try takeBool("a finger's status"))
     case 4: return .readersChanged(try takeReaders())
+    case 5: return .verdict(request: try take(), matched: try takeBool("a verdict"), index: try take())
     default: throw .unknownMessage(kind)
     }
   }

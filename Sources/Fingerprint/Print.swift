@@ -1,0 +1,60 @@
+internal import CFPrint
+internal import CGLib
+public import GLibLoop
+public import ReaderLink
+
+/// An enrolled fingerprint: a template of minutiae, or a reference to one in a reader's own storage.
+@GLibActor
+public final class Print {
+  // A reference of ours (transfer full).
+  let pointer: OpaquePointer
+
+  /// Takes the reference over (transfer full).
+  init(taking pointer: OpaquePointer) { self.pointer = pointer }
+
+  /// The print in these bytes, which libfprint or fprintd serialised (format FP3).
+  ///
+  /// - Throws: `.dataInvalid` for anything else.
+  public init(deserializing bytes: [UInt8]) throws(ReaderError) {
+    var error: UnsafeMutablePointer<GError>?
+    // Copies what it needs of the bytes; gives a full reference.
+    let print = bytes.withUnsafeBufferPointer { fp_print_deserialize($0.baseAddress, gsize($0.count), &error) }
+    guard let print else { throw .dataInvalid(Self.text(taking: error)) }
+    pointer = print
+  }
+
+  /// The print as bytes for a file; fprintd reads and writes the same.
+  ///
+  /// - Throws: `.dataInvalid` where libfprint cannot write this kind of print.
+  public func serialized() throws(ReaderError) -> [UInt8] {
+    var data: UnsafeMutablePointer<guchar>?
+    var length: gsize = 0
+    var error: UnsafeMutablePointer<GError>?
+    guard fp_print_serialize(pointer, &data, &length, &error) != 0, let data else {
+      throw .dataInvalid(Self.text(taking: error))
+    }
+    // Ours (transfer full).
+    defer { g_free(data) }
+    return Array(UnsafeBufferPointer(start: data, count: Int(length)))
+  }
+
+  /// The finger it was enrolled with; nil when the template did not say.
+  public var finger: Finger? { UInt8(exactly: fp_print_get_finger(pointer).rawValue).flatMap(Finger.init(rawValue:)) }
+
+  /// The user it was enrolled for; empty when the template did not say.
+  public var user: String { fp_print_get_username(pointer).map { String(cString: $0) } ?? "" }
+
+  /// Whether the template lives in the reader's own storage.
+  public var isStoredOnReader: Bool { fp_print_get_device_stored(pointer) != 0 }
+
+  /// Whether both are the same template.
+  public func isEqual(to other: Print) -> Bool { fp_print_equal(pointer, other.pointer) != 0 }
+
+  isolated deinit { g_object_unref(gpointer(pointer)) }
+
+  private static func text(taking error: UnsafeMutablePointer<GError>?) -> String {
+    guard let error else { return "the print cannot be read" }
+    defer { g_error_free(error) }
+    return error.pointee.message.map { String(cString: $0).printable } ?? "the print cannot be read"
+  }
+}

@@ -1,0 +1,82 @@
+internal import Fingerprint
+internal import GLibLoop
+internal import ReaderLink
+
+/// The readers by their tokens, and which of them is busy.
+@GLibActor
+final class Roster {
+  /// Told of the new list when a reader came or went.
+  var onChange: (@GLibActor ([ReaderDescription]) -> Void)?
+  /// Told what a reader waits for.
+  var onFingerStatus: (@GLibActor (_ reader: UInt32, _ needed: Bool, _ present: Bool) -> Void)?
+
+  private let context = FingerprintContext()
+  private var entries: [(token: UInt32, reader: Reader)] = []
+  private var busy: Set<UInt32> = []
+  private var removed: Set<UInt32> = []
+  private var lastToken: UInt32 = 0
+
+  init() {
+    context.onAdded = { [weak self] reader in
+      self?.enter(reader)
+      self?.tellChange()
+    }
+    context.onRemoved = { [weak self] reader in
+      self?.entries.removeAll { $0.reader === reader }
+      self?.tellChange()
+    }
+  }
+
+  /// Looks for readers the first time; gives the list as it is now.
+  func enumerate() async -> [ReaderDescription] {
+    for reader in await context.enumerate() where !entries.contains(where: { $0.reader === reader }) { enter(reader) }
+    return descriptions
+  }
+
+  /// Runs one operation on a reader; `.busy` while another one runs there.
+  func withReader<R: Sendable>(
+    _ token: UInt32, _ body: @GLibActor (Reader) async throws(ReaderError) -> R
+  ) async throws(ReaderError) -> R {
+    guard let reader = entries.first(where: { $0.token == token })?.reader else { throw .noSuchReader }
+    guard busy.insert(token).inserted else { throw .busy("another operation runs on \(reader.name.printable)") }
+    defer {
+      busy.remove(token)
+      if removed.contains(token) { closeRemoved(token, reader) }
+    }
+    return try await body(reader)
+  }
+
+  /// Closes whatever is open.
+  func closeAll() async {
+    for entry in entries where entry.reader.isOpen { _ = try? await entry.reader.close() }
+  }
+
+  private var descriptions: [ReaderDescription] {
+    entries.prefix(LinkLimits.readers).map { token, reader in
+      ReaderDescription(
+        token: token, driver: reader.driver.printable, deviceID: reader.deviceID.printable,
+        name: reader.name.printable, scanType: reader.scanType, features: reader.features,
+        enrollStages: UInt32(min(reader.enrollStages, Int(LinkLimits.enrollStages))), hint: reader.place.printable)
+    }
+  }
+
+  private func tellChange() { onChange?(descriptions) }
+
+  private func enter(_ reader: Reader) {
+    lastToken += 1
+    let token = lastToken
+    entries.append((token, reader))
+    reader.onFingerStatus = { [weak self] needed, present in self?.onFingerStatus?(token, needed, present) }
+    reader.onRemoved = { [weak self, weak reader] in
+      guard let self, let reader else { return }
+      removed.insert(token)
+      if !busy.contains(token) { closeRemoved(token, reader) }
+    }
+  }
+
+  /// libfprint lets an unplugged reader go only once it is closed.
+  private func closeRemoved(_ token: UInt32, _ reader: Reader) {
+    guard reader.isOpen else { return }
+    Task { _ = try? await reader.close() }
+  }
+}
