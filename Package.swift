@@ -44,7 +44,7 @@ let testTargets: [Target] = [
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "SecretMemory", "TestKit"]),
-  tests("WhorlCommandTests", ["WhorlCommand", "TestKit"]),
+  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "TestKit"]),
   tests("WhorldTests", ["WhorlDaemon", "TestKit"]),
   tests("IntegrationTests", ["TestKit"]),

@@ -1,0 +1,133 @@
+import GLibLoop
+import SecretMemory
+
+/// One authentication context, and the conversation that satisfies what an item requires in it: the touch, and where
+/// that does not do, the passcode.
+@GLibActor
+final class Authorization {
+  typealias Progress = @GLibActor (TouchProgress) -> Void
+
+  private let item: ItemListing
+  private let deed: String
+  private let console: any Console
+  private let service: any Service
+  private let context: UInt32
+
+  private init(_ item: ItemListing, _ deed: String, _ console: any Console, _ service: any Service, _ context: UInt32) {
+    self.item = item
+    self.deed = deed
+    self.console = console
+    self.service = service
+    self.context = context
+  }
+
+  /// A new context for one deed ("read", "replace") on one item. Close it.
+  static func open(
+    _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service
+  ) async throws(CommandFailure) -> Authorization {
+    do throws(ServiceProblem) {
+      return Authorization(item, deed, console, service, try await service.openContext())
+    } catch {
+      throw Task.isCancelled ? .cancelled : error.failure(about: Escaping.quoted(item.name))
+    }
+  }
+
+  func close() async { await service.closeContext(context) }
+
+  /// The secret, once the item's requirement is met.
+  func run(
+    _ request: (UInt32, String, @escaping Progress) async throws(ServiceProblem) -> SecretBytes
+  ) async throws(CommandFailure) -> SecretBytes {
+    var passcodes = PasscodeRounds()
+    while true {
+      let prompt = TouchPrompt(self.promptText, console) { [service, context] in
+        await service.preferPasscode(in: context)
+      }
+      let problem: ServiceProblem
+      do throws(ServiceProblem) {
+        let secret = try await request(context, reason) { prompt.show($0) }
+        await prompt.end()
+        return secret
+      } catch {
+        problem = error
+      }
+      await prompt.end()
+      try await answer(problem, declined: prompt.wasDeclined, &passcodes)
+    }
+  }
+
+  /// Gives the item a new secret; false where there is no such item any more.
+  func replace(with secret: borrowing SecretBytes) async throws(CommandFailure) -> Bool {
+    var passcodes = PasscodeRounds()
+    while true {
+      let prompt = TouchPrompt(self.promptText, console) { [service, context] in
+        await service.preferPasscode(in: context)
+      }
+      let problem: ServiceProblem
+      do throws(ServiceProblem) {
+        try await service.update(name: item.name, secret: secret, in: context, reason: reason) { prompt.show($0) }
+        await prompt.end()
+        return true
+      } catch {
+        problem = error
+      }
+      await prompt.end()
+      if problem.code == .itemNotFound { return false }
+      try await answer(problem, declined: prompt.wasDeclined, &passcodes)
+    }
+  }
+
+  // MARK: - Parts
+
+  /// How often the passcode was asked for, so that a daemon that is never content does not make an endless loop.
+  private struct PasscodeRounds {
+    var given = 0
+    var wrong = 0
+  }
+
+  private var reason: String { "\(deed) the secret \(Escaping.quoted(item.name))" }
+
+  private var takesPasscode: Bool { item.constraints == Requirement.presence.constraints }
+
+  private var promptText: TouchPrompt.Text {
+    TouchPrompt.Text(deed: reason, offersPasscode: takesPasscode && console.isForeground)
+  }
+
+  /// Collects the passcode where that is what is missing; throws for everything else.
+  private func answer(
+    _ problem: ServiceProblem, declined: Bool, _ rounds: inout PasscodeRounds
+  ) async throws(CommandFailure) {
+    let subject = Escaping.quoted(item.name)
+    if Task.isCancelled { throw .cancelled }
+    let wanted = problem.code == .passcodeNeeded || (declined && problem.code == .userFallback)
+    guard wanted, rounds.given == 0 else { throw problem.failure(about: subject) }
+    guard console.hasTerminal else {
+      let detail = problem.message.isEmpty ? "" : " (\(Escaping.line(problem.message, limit: 200)))"
+      throw CommandFailure(
+        .noTerminal, "\(subject): the passcode is needed and there is no terminal to ask on; run whorl on one\(detail)")
+    }
+    if !declined, !problem.message.isEmpty { await console.tell(Escaping.line(problem.message, limit: 200)) }
+    try await providePasscode(subject, &rounds)
+  }
+
+  private func providePasscode(_ subject: String, _ rounds: inout PasscodeRounds) async throws(CommandFailure) {
+    while true {
+      let passcode = try await console.ask("Your password, to \(reason): ")
+      guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
+      do throws(ServiceProblem) {
+        try await service.providePasscode(passcode, to: context)
+        rounds.given += 1
+        return
+      } catch {
+        if Task.isCancelled { throw .cancelled }
+        rounds.wrong += 1
+        guard error.code == .authenticationFailed else { throw error.failure(about: subject) }
+        guard rounds.wrong < 3 else {
+          throw CommandFailure(
+            .authenticationFailed, "\(subject): three wrong passwords; try again, or with your finger")
+        }
+        await console.tell("That is not your password; try again.")
+      }
+    }
+  }
+}

@@ -1,0 +1,7 @@
+import GLibLoop
+
+/// The daemon over the bus.
+@GLibActor
+enum BusService {
+  static func connect() async throws(ServiceProblem) -> any Service { throw ServiceProblem(.noDaemon) }
+}

@@ -1,0 +1,13 @@
+/// What ends a command: its exit code and one line for people (what happened, to which thing, what to do next).
+struct CommandFailure: Error, Sendable, Equatable {
+  let code: ExitCode
+  let message: String
+
+  init(_ code: ExitCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// Ended by Ctrl-C, a signal, or the end of the input at a prompt.
+  static let cancelled = CommandFailure(.cancelled, "cancelled")
+}

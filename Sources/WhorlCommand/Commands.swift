@@ -1,0 +1,54 @@
+import GLibLoop
+
+/// The commands, over a console, a daemon and a machine that are handed in.
+@GLibActor
+struct Commands {
+  let console: any Console
+  let surroundings: Surroundings
+  /// Connects to the daemon; called when a command first needs it.
+  let connect: @GLibActor () async throws(ServiceProblem) -> any Service
+
+  /// Parses the words after the program's name, does what they say, and tells on standard error what went wrong.
+  ///
+  /// - Parameter words: nil for one that is not UTF-8.
+  func run(_ words: [String?]) async -> ExitCode {
+    do throws(CommandFailure) {
+      var texts: [String] = []
+      for (index, word) in words.enumerated() {
+        guard let word else { throw CommandFailure(.usage, "argument \(index + 1) is not UTF-8; spell it differently") }
+        texts.append(word)
+      }
+      return try await perform(try InvocationParser.parse(texts))
+    } catch {
+      await console.complain(error.message)
+      return error.code
+    }
+  }
+
+  private func perform(_ invocation: Invocation) async throws(CommandFailure) -> ExitCode {
+    switch invocation {
+    case .help(let verb): try await console.print(HelpTexts.text(for: verb))
+    case .version: try await console.print("whorl \(Version.current)")
+    case .status: return try await status()
+    case .enroll(let finger, let user): try await enroll(finger, for: user)
+    case .verify(let finger, let user): try await verify(finger, for: user)
+    case .fingers(let user): try await fingers(of: user)
+    case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
+    case .set(let name, let requirement): try await set(name, requirement)
+    case .get(let name): try await get(name)
+    case .list: try await list()
+    case .remove(let name): try await remove(name)
+    }
+    return .ok
+  }
+
+  /// The daemon, or the failure that says how to get it.
+  func service(for subject: String) async throws(CommandFailure) -> any Service {
+    do throws(ServiceProblem) { return try await connect() } catch { throw failure(error, subject) }
+  }
+
+  /// The failure for a problem; once the command itself was cancelled, that is all there is to say.
+  func failure(_ problem: ServiceProblem, _ subject: String) -> CommandFailure {
+    Task.isCancelled ? .cancelled : problem.failure(about: subject)
+  }
+}

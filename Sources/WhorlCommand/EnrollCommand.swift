@@ -1,0 +1,63 @@
+import GLibLoop
+
+extension Commands {
+  func enroll(_ finger: FingerName, for option: String?) async throws(CommandFailure) {
+    let user = try TargetUser.find(option: option, in: surroundings)
+    let service = try await service(for: "enroll")
+    // Before anybody is asked for a touch it is known that there is a reader and that it is ours.
+    let reader = try await readers(service)[0]
+    let replaces = try await enrolled(user, reader, service).contains(finger.name)
+    try await warnOfBoundSecrets(user, service)
+    try await claimed(reader, for: user, service) { () async throws(CommandFailure) in
+      let deed = replaces ? "Enrolling anew" : "Enrolling"
+      await console.tell("\(deed) the \(finger.words) of \(user.shown) on \(Escaping.shown(reader.name, limit: 64)).")
+      try await scan(finger, reader, service)
+      try await confirm(finger, user, reader, service)
+      await console.tell("The \(finger.words) of \(user.shown) is enrolled.")
+    }
+  }
+
+  private func scan(_ finger: FingerName, _ reader: ReaderListing, _ service: any Service) async throws(CommandFailure)
+  {
+    let times = reader.stages.map { ", \($0) times" } ?? ""
+    await console.tell("\(RetryTexts.touch(reader.scanType))\(times), a little differently each time.")
+    let story = ScanStory(console, stages: reader.stages)
+    do throws(ServiceProblem) {
+      try await service.enroll(finger.name, on: reader) { story.take($0) }
+      await story.told()
+    } catch {
+      await story.told()
+      if story.verdict == nil || Task.isCancelled { throw failure(error, finger.words) }
+    }
+    _ = try story.outcome(of: "enroll")
+  }
+
+  /// A print that does not match the finger it was made of is worse than none: it goes again.
+  private func confirm(
+    _ finger: FingerName, _ user: TargetUser, _ reader: ReaderListing, _ service: any Service
+  ) async throws(CommandFailure) {
+    await console.tell("\(RetryTexts.touch(reader.scanType)) once more to check it.")
+    let reason: CommandFailure
+    do throws(CommandFailure) {
+      if try await matches(finger.name, reader, service) { return }
+      reason = CommandFailure(.authenticationFailed, "the touch did not match")
+    } catch { reason = error }
+    // In a task of its own, for this one may be cancelled by now.
+    let problem = await Task { @GLibActor () -> ServiceProblem? in
+      do throws(ServiceProblem) {
+        try await service.delete(finger.name, on: reader)
+        return nil
+      } catch { return error }
+    }.value
+    if let problem {
+      throw CommandFailure(
+        reason.code,
+        "\(finger.words): not confirmed (\(reason.message)), and the new print could not be deleted "
+          + "(\(Escaping.line(problem.message, limit: 200))); delete it: whorl delete \(finger.name)")
+    }
+    throw CommandFailure(
+      reason.code,
+      "\(finger.words): not confirmed (\(reason.message)), so the new print was deleted; "
+        + "run whorl enroll \(finger.name) again")
+  }
+}

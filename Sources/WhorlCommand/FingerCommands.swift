@@ -1,0 +1,153 @@
+import GLibLoop
+
+extension Commands {
+  func fingers(of option: String?) async throws(CommandFailure) {
+    let user = try TargetUser.find(option: option, in: surroundings)
+    let service = try await service(for: "fingers")
+    let readers = try await readers(service)
+    var count = 0
+    for reader in readers {
+      for name in try await enrolled(user, reader, service) {
+        count += 1
+        let place = readers.count > 1 ? "\t\(Escaping.shown(reader.name, limit: 64))" : ""
+        try await console.print(Escaping.shown(name, limit: 64) + place)
+      }
+    }
+    if count == 0 { throw nothingEnrolled(user) }
+  }
+
+  func verify(_ finger: FingerName?, for option: String?) async throws(CommandFailure) {
+    let user = try TargetUser.find(option: option, in: surroundings)
+    let service = try await service(for: "verify")
+    let (reader, fingers) = try await readerWithPrints(of: user, finger, service)
+    if let finger, !fingers.contains(finger.name) { throw notEnrolled(finger, user, fingers) }
+    let words = finger?.words ?? "any enrolled finger"
+    try await claimed(reader, for: user, service) { () async throws(CommandFailure) in
+      await console.tell(
+        "\(RetryTexts.touch(reader.scanType)) (\(Escaping.shown(reader.name, limit: 64))): \(words) of \(user.shown).")
+      guard try await matches(finger?.name ?? "any", reader, service) else {
+        throw CommandFailure(
+          .authenticationFailed, "\(words) of \(user.shown): no match; try again, or enrol the finger with whorl enroll"
+        )
+      }
+      await console.tell("It matches.")
+    }
+  }
+
+  func delete(_ finger: FingerName?, of option: String?, confirmed: Bool) async throws(CommandFailure) {
+    let user = try TargetUser.find(option: option, in: surroundings)
+    if finger == nil, !confirmed, !console.hasTerminal {
+      throw CommandFailure(.usage, "delete needs a finger, or --all for all of them")
+    }
+    let service = try await service(for: "delete")
+    var places: [(reader: ReaderListing, fingers: [String])] = []
+    for reader in try await readers(service) {
+      let fingers = try await enrolled(user, reader, service)
+      if !fingers.isEmpty { places.append((reader, fingers)) }
+    }
+    let all = places.flatMap(\.fingers)
+    guard !all.isEmpty else { throw nothingEnrolled(user) }
+    if let finger {
+      guard all.contains(finger.name) else { throw notEnrolled(finger, user, all) }
+      places.removeAll { !$0.fingers.contains(finger.name) }
+    } else if !confirmed {
+      let list = all.map(FingerName.words(for:)).joined(separator: ", ")
+      guard try await console.confirm("Delete all fingers of \(user.shown) (\(list))?") else { throw .cancelled }
+    }
+    try await warnOfBoundSecrets(user, service)
+    for place in places {
+      try await claimed(place.reader, for: user, service) { () async throws(CommandFailure) in
+        do throws(ServiceProblem) { try await service.delete(finger?.name, on: place.reader) } catch {
+          throw failure(error, finger?.words ?? "fingers of \(user.shown)")
+        }
+      }
+    }
+    await console.tell("Deleted: \(finger?.words ?? all.map(FingerName.words(for:)).joined(separator: ", ")).")
+  }
+
+  // MARK: - Parts
+
+  /// The readers; none is a failure of its own.
+  func readers(_ service: any Service) async throws(CommandFailure) -> [ReaderListing] {
+    do throws(ServiceProblem) {
+      let readers = try await service.readers()
+      guard !readers.isEmpty else { throw ServiceProblem(.noSuchDevice) }
+      return readers
+    } catch { throw failure(error, "reader") }
+  }
+
+  func enrolled(
+    _ user: TargetUser, _ reader: ReaderListing, _ service: any Service
+  ) async throws(CommandFailure) -> [String] {
+    do throws(ServiceProblem) { return try await service.enrolledFingers(of: user.name, on: reader) } catch {
+      throw failure(error, "fingers of \(user.shown)")
+    }
+  }
+
+  /// The first reader that knows the finger (any for nil), else the first that knows one at all.
+  private func readerWithPrints(
+    of user: TargetUser, _ finger: FingerName?, _ service: any Service
+  ) async throws(CommandFailure) -> (ReaderListing, [String]) {
+    var best: (ReaderListing, [String])?
+    for reader in try await readers(service) {
+      let fingers = try await enrolled(user, reader, service)
+      if let finger, fingers.contains(finger.name) { return (reader, fingers) }
+      if best == nil, !fingers.isEmpty { best = (reader, fingers) }
+    }
+    guard let best else { throw nothingEnrolled(user) }
+    return best
+  }
+
+  /// Claims the reader around `body`, and lets it go however that ends.
+  func claimed(
+    _ reader: ReaderListing, for user: TargetUser, _ service: any Service,
+    _ body: () async throws(CommandFailure) -> Void
+  ) async throws(CommandFailure) {
+    do throws(ServiceProblem) { try await service.claim(reader, for: user.name) } catch {
+      throw failure(error, "reader \(Escaping.shown(reader.name, limit: 64))")
+    }
+    do throws(CommandFailure) { try await body() } catch {
+      await service.release(reader)
+      throw error
+    }
+    await service.release(reader)
+  }
+
+  /// One verification: whether it matched. Retries are told and go on.
+  func matches(_ finger: String, _ reader: ReaderListing, _ service: any Service) async throws(CommandFailure) -> Bool {
+    let story = ScanStory(console, stages: nil)
+    do throws(ServiceProblem) {
+      try await service.verify(finger, on: reader) { story.take($0) }
+      await story.told()
+    } catch {
+      await story.told()
+      if story.verdict == nil || Task.isCancelled { throw failure(error, "verify") }
+    }
+    return try story.outcome(of: "verify") == .match
+  }
+
+  func nothingEnrolled(_ user: TargetUser) -> CommandFailure {
+    let option = user.isCaller ? "" : " --user \(user.shown)"
+    return CommandFailure(.noFingers, "no finger of \(user.shown) is enrolled; enrol one with: whorl enroll\(option)")
+  }
+
+  private func notEnrolled(_ finger: FingerName, _ user: TargetUser, _ fingers: [String]) -> CommandFailure {
+    let list = fingers.map { Escaping.shown($0, limit: 64) }.joined(separator: ", ")
+    return CommandFailure(.notFound, "\(finger.words) of \(user.shown) is not enrolled; enrolled: \(list)")
+  }
+
+  /// Enrolling and deleting destroy the secrets that are bound to the current fingers: said before, and on a terminal
+  /// asked. Only the caller's own secrets can be seen.
+  func warnOfBoundSecrets(_ user: TargetUser, _ service: any Service) async throws(CommandFailure) {
+    guard user.isCaller else { return }
+    // Fingers can be enrolled though the store is unusable: no answer is no reason to stop.
+    guard let items = try? await service.items(named: nil) else { return }
+    let bound = items.filter { !$0.isGone && $0.constraints == Requirement.current.constraints }
+    guard !bound.isEmpty else { return }
+    let names = bound.prefix(10).map { Escaping.quoted($0.name) }.joined(separator: ", ")
+    let more = bound.count > 10 ? " and \(bound.count - 10) more" : ""
+    let warning = "This destroys the secrets that require the current fingers: \(names)\(more)."
+    guard console.hasTerminal else { return await console.tell(warning) }
+    guard try await console.confirm("\(warning) Go on?") else { throw .cancelled }
+  }
+}

@@ -1,0 +1,79 @@
+/// What `--help` shows.
+enum HelpTexts {
+  static func text(for verb: Verb?) -> String {
+    guard let verb else { return overview }
+    return "usage: \(usage(verb))\n\n\(explanation(verb))"
+  }
+
+  static let overview = """
+    usage: whorl COMMAND [ARGUMENT] [OPTION]
+
+    Fingers:
+      status             what works, what is missing, and what to do about it
+      enroll [FINGER]    enrol a finger (\(FingerName.standard.name) if none is named)
+      verify [FINGER]    check a finger
+      fingers            list the enrolled fingers
+      delete [FINGER]    delete a finger, or all
+
+    Secrets:
+      set NAME           store a secret from standard input or a prompt
+      get NAME           write a secret to standard output
+      list               list the names of the secrets
+      rm NAME            remove a secret
+
+    Options:
+      -h, --help         this, or with a command more about it
+      -V, --version      the version
+
+    The manual page whorl(1) has everything, the exit codes too.
+    """
+
+  static func usage(_ verb: Verb) -> String {
+    switch verb {
+    case .status: "whorl status"
+    case .enroll: "whorl enroll [FINGER] [--user NAME]"
+    case .verify: "whorl verify [FINGER] [--user NAME]"
+    case .fingers: "whorl fingers [--user NAME]"
+    case .delete: "whorl delete [FINGER | --all] [--user NAME]"
+    case .set: "whorl set NAME [--require WHAT]"
+    case .get: "whorl get NAME"
+    case .list: "whorl list"
+    case .rm: "whorl rm NAME"
+    }
+  }
+
+  private static func explanation(_ verb: Verb) -> String {
+    switch verb {
+    case .status:
+      """
+      Shows the daemon, the reader, the enrolled fingers, the passcode, the safety of the data and the logins that
+      take a finger. Exit code 0 if secrets can be kept behind a finger, else that of the first thing missing.
+      """
+    case .enroll:
+      """
+      Enrols a finger and checks it with one more touch. Under sudo it is the finger of whoever called sudo.
+      Fingers: \(FingerName.all.map(\.name).joined(separator: ", ")).
+      """
+    case .verify: "Checks a finger, any enrolled one if none is named. Exit code 0 on a match, 4 otherwise."
+    case .fingers: "Lists the enrolled fingers, one on a line. Exit code 8 if there is none."
+    case .delete: "Deletes a finger. Without one, all of them, after asking; --all does not ask."
+    case .set:
+      """
+      Stores what comes on standard input, byte for byte, or what is typed twice at a prompt without an echo.
+      A secret of that name is replaced. --require says what the secret asks for before it comes out:
+        presence   a finger, or the passcode where no finger will do (the default)
+        any        any enrolled finger
+        current    any of the fingers enrolled now; enrolling or deleting one destroys the secret
+        passcode   the passcode
+        none       nothing
+      """
+    case .get:
+      """
+      Writes the secret to standard output exactly as it was stored; only on a terminal a newline follows.
+      While it waits for the finger, Enter goes on to the passcode where the secret takes one.
+      """
+    case .list: "Lists the secrets: name, tab, what it requires (\"gone\" where the fingers changed)."
+    case .rm: "Removes a secret without asking."
+    }
+  }
+}

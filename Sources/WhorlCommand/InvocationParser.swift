@@ -1,0 +1,130 @@
+/// Turns the words after the program's name into an ``Invocation``.
+enum InvocationParser {
+  /// The most bytes that a secret's name may have.
+  static let nameLimit = 4096
+
+  private static let help = ArgumentScanner.Option(name: "help", letter: "h", takesValue: false)
+  private static let version = ArgumentScanner.Option(name: "version", letter: "V", takesValue: false)
+  private static let user = ArgumentScanner.Option(name: "user", letter: "u", takesValue: true)
+  private static let all = ArgumentScanner.Option(name: "all", letter: "a", takesValue: false)
+  private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
+
+  /// - Throws: `.usage`, naming the word that is wrong.
+  static func parse(_ words: [String]) throws(CommandFailure) -> Invocation {
+    let words = words.first == "--" ? Array(words.dropFirst()) : words
+    // The verb is the first word that is not an option; what stands before it is --help or --version.
+    guard let verbAt = words.firstIndex(where: { !$0.hasPrefix("-") || $0 == "-" }) else {
+      return try parseVerbless(words)
+    }
+    if verbAt > 0 {
+      let early = try ArgumentScanner(options: [help, version]).scan(Array(words[..<verbAt]))
+      return early.options.first?.name == "version" ? .version : .help(of: Verb(rawValue: words[verbAt]))
+    }
+    let word = words[verbAt]
+    if word == "help" { return .help(of: words.dropFirst().first.flatMap(Verb.init(rawValue:))) }
+    guard let verb = Verb(rawValue: word) else {
+      let known = Verb.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandFailure(.usage, "unknown command \(Escaping.quoted(word)); the commands are \(known)")
+    }
+    return try parse(verb, Array(words.dropFirst()))
+  }
+
+  private static func parseVerbless(_ words: [String]) throws(CommandFailure) -> Invocation {
+    let scanned = try ArgumentScanner(options: [help, version]).scan(words)
+    guard let first = scanned.options.first else {
+      throw CommandFailure(.usage, "no command given; whorl --help lists them")
+    }
+    return first.name == "version" ? .version : .help(of: nil)
+  }
+
+  private static func options(of verb: Verb) -> [ArgumentScanner.Option] {
+    switch verb {
+    case .enroll, .verify, .fingers: [user, help]
+    case .delete: [user, all, help]
+    case .set: [require, help]
+    case .status, .get, .list, .rm: [help]
+    }
+  }
+
+  private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    let scanned = try ArgumentScanner(options: options(of: verb)).scan(words)
+    func value(_ name: String) -> String? { scanned.options.last { $0.name == name }?.value }
+    func given(_ name: String) -> Bool { scanned.options.contains { $0.name == name } }
+    if given("help") { return .help(of: verb) }
+
+    let operands = scanned.operands
+    switch verb {
+    case .status:
+      try none(operands, verb)
+      return .status
+    case .list:
+      try none(operands, verb)
+      return .list
+    case .fingers:
+      try none(operands, verb)
+      return .fingers(user: try userName(value("user")))
+    case .enroll:
+      return .enroll(try finger(operands, verb) ?? .standard, user: try userName(value("user")))
+    case .verify:
+      return .verify(try finger(operands, verb), user: try userName(value("user")))
+    case .delete:
+      let finger = try finger(operands, verb)
+      if finger != nil, given("all") {
+        throw CommandFailure(.usage, "delete takes a finger or --all, not both")
+      }
+      return .delete(finger, user: try userName(value("user")), confirmed: given("all"))
+    case .set:
+      return .set(name: try itemName(operands, verb), requirement: try requirement(value("require")))
+    case .get: return .get(name: try itemName(operands, verb))
+    case .rm: return .remove(name: try itemName(operands, verb))
+    }
+  }
+
+  private static func none(_ operands: [String], _ verb: Verb) throws(CommandFailure) {
+    guard let extra = operands.first else { return }
+    throw CommandFailure(.usage, "\(verb.rawValue) takes no argument; leave out \(Escaping.quoted(extra))")
+  }
+
+  private static func finger(_ operands: [String], _ verb: Verb) throws(CommandFailure) -> FingerName? {
+    guard operands.count <= 1 else {
+      throw CommandFailure(.usage, "\(verb.rawValue) takes one finger; leave out \(Escaping.quoted(operands[1]))")
+    }
+    guard let word = operands.first else { return nil }
+    guard let finger = FingerName(word) else {
+      let known = FingerName.all.map(\.name).joined(separator: ", ")
+      throw CommandFailure(.usage, "no finger is called \(Escaping.quoted(word)); the fingers are \(known)")
+    }
+    return finger
+  }
+
+  private static func itemName(_ operands: [String], _ verb: Verb) throws(CommandFailure) -> String {
+    guard let name = operands.first else {
+      throw CommandFailure(.usage, "\(verb.rawValue) needs the secret's name: whorl \(verb.rawValue) NAME")
+    }
+    guard operands.count == 1 else {
+      // The word may be the secret itself, typed by mistake: it is not repeated.
+      let hint = verb == .set ? "; the secret comes from standard input or the prompt, never from an argument" : ""
+      throw CommandFailure(.usage, "\(verb.rawValue) takes one name, \(operands.count) words were given\(hint)")
+    }
+    guard !name.isEmpty else { throw CommandFailure(.usage, "the secret's name is empty; give it one") }
+    guard name.utf8.count <= nameLimit else {
+      throw CommandFailure(.usage, "the secret's name has \(name.utf8.count) bytes; use \(nameLimit) at most")
+    }
+    return name
+  }
+
+  private static func userName(_ value: String?) throws(CommandFailure) -> String? {
+    guard let value else { return nil }
+    guard !value.isEmpty else { throw CommandFailure(.usage, "--user is empty; give a user's name") }
+    return value
+  }
+
+  private static func requirement(_ value: String?) throws(CommandFailure) -> Requirement? {
+    guard let value else { return nil }
+    guard let requirement = Requirement(rawValue: value) else {
+      let known = Requirement.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandFailure(.usage, "--require does not know \(Escaping.quoted(value)); it takes one of \(known)")
+    }
+    return requirement
+  }
+}

@@ -1,0 +1,24 @@
+/// What to do about a scan that did not work, in plain words.
+enum RetryTexts {
+  /// For the reasons of Whorl's Progress signal and for fprintd's `enroll-…` and `verify-…` words; nil for any other.
+  static func hint(for word: String) -> String? {
+    switch word {
+    case "general", "enroll-retry-scan", "verify-retry-scan":
+      "That did not work; lift the finger and touch again."
+    case "too-short", "enroll-swipe-too-short", "verify-swipe-too-short":
+      "Too short; swipe the whole finger over the reader."
+    case "center-finger", "enroll-finger-not-centered", "verify-finger-not-centered":
+      "Off the middle; put the finger on the middle of the reader."
+    case "remove-finger", "enroll-remove-and-retry", "verify-remove-and-retry":
+      "Lift the finger, then touch again."
+    case "too-fast", "enroll-swipe-too-fast", "verify-swipe-too-fast":
+      "Too fast; swipe more slowly."
+    default: nil
+    }
+  }
+
+  /// How to present a finger to a reader of that scan type.
+  static func touch(_ scanType: String) -> String {
+    scanType == "swipe" ? "Swipe your finger over the reader" : "Touch the reader"
+  }
+}

@@ -1,0 +1,142 @@
+import GLibLoop
+import SecretMemory
+
+extension Commands {
+  /// The most bytes of a secret that `set` takes: a mebibyte.
+  static let secretLimit = 1 << 20
+
+  func get(_ name: String) async throws(CommandFailure) {
+    let subject = Escaping.quoted(name)
+    let service = try await service(for: subject)
+    guard let item = try await item(named: name, service) else { throw noSuchSecret(name) }
+    if item.isGone {
+      throw CommandFailure(
+        .gone,
+        "\(subject) is gone for good, for the enrolled fingers changed; store it again: whorl set NAME --require current"
+      )
+    }
+    let authorization = try await Authorization.open(item, deed: "read", console, service)
+    // The secret leaves only after the context is closed: nothing waits at the daemon while a slow reader takes it.
+    let secret: SecretBytes
+    do throws(CommandFailure) {
+      secret = try await authorization.run { context, reason, progress throws(ServiceProblem) in
+        try await service.secret(of: name, in: context, reason: reason, progress: progress)
+      }
+    } catch {
+      await authorization.close()
+      throw error
+    }
+    await authorization.close()
+    try await console.emit(secret)
+  }
+
+  func set(_ name: String, _ requirement: Requirement?) async throws(CommandFailure) {
+    let subject = Escaping.quoted(name)
+    let service = try await service(for: subject)
+    // Looked at before the secret is asked for: nobody types one for nothing.
+    let existing = try await item(named: name, service)
+    try checkRequirement(requirement, of: existing)
+    let secret = try await newSecret(subject)
+    try await store(secret, name, requirement, existing, service)
+  }
+
+  func list() async throws(CommandFailure) {
+    let service = try await service(for: "the secrets")
+    let items: [ItemListing]
+    do throws(ServiceProblem) { items = try await service.items(named: nil) } catch {
+      throw failure(error, "the secrets")
+    }
+    for item in items {
+      let requirement = Requirement(constraints: item.constraints)?.rawValue
+      let words = requirement ?? Escaping.shown(item.constraints.joined(separator: "+"), limit: 64)
+      try await console.print("\(Escaping.shown(item.name, limit: 4096))\t\(words)\(item.isGone ? " gone" : "")")
+    }
+  }
+
+  func remove(_ name: String) async throws(CommandFailure) {
+    let service = try await service(for: Escaping.quoted(name))
+    do throws(ServiceProblem) { try await service.remove(name: name) } catch {
+      if error.code == .itemNotFound { throw noSuchSecret(name) }
+      throw failure(error, Escaping.quoted(name))
+    }
+  }
+
+  // MARK: - Parts
+
+  private func item(named name: String, _ service: any Service) async throws(CommandFailure) -> ItemListing? {
+    do throws(ServiceProblem) {
+      let found = try await service.items(named: name)
+      return found.first { !$0.isGone } ?? found.first
+    } catch { throw failure(error, Escaping.quoted(name)) }
+  }
+
+  private func noSuchSecret(_ name: String) -> CommandFailure {
+    CommandFailure(.notFound, "no secret is called \(Escaping.quoted(name)); whorl list shows the names")
+  }
+
+  /// An existing secret keeps what it requires: changing that under a new secret would be a silent weakening.
+  private func checkRequirement(_ wanted: Requirement?, of item: ItemListing?) throws(CommandFailure) {
+    guard let wanted, let item, !item.isGone, item.constraints != wanted.constraints else { return }
+    let subject = Escaping.quoted(item.name)
+    let has = Requirement(constraints: item.constraints)?.rawValue ?? "something else"
+    throw CommandFailure(
+      .failed,
+      "\(subject) exists and requires \(has), not \(wanted.rawValue); remove it first with whorl rm, then set it")
+  }
+
+  /// From standard input when that is not a terminal, else from two equal answers.
+  private func newSecret(_ subject: String) async throws(CommandFailure) -> SecretBytes {
+    guard console.inputIsTerminal else {
+      let secret = try await console.readInput(limit: Self.secretLimit)
+      guard secret.count > 0 else {
+        throw CommandFailure(.failed, "nothing came on standard input; \(subject) was not stored")
+      }
+      return secret
+    }
+    let first = try await console.ask("Secret for \(subject): ")
+    guard first.count > 0 else { throw CommandFailure(.cancelled, "nothing was typed; \(subject) was not stored") }
+    let second = try await console.ask("The same again: ")
+    guard SecretBytes.constantTimeEqual(first, second) else {
+      throw CommandFailure(.failed, "the two were not the same; \(subject) was not stored, try again")
+    }
+    return first
+  }
+
+  /// Adds or replaces; goes the other way where another program was faster, a few times at most.
+  private func store(
+    _ secret: borrowing SecretBytes, _ name: String, _ requirement: Requirement?, _ known: ItemListing?,
+    _ service: any Service
+  ) async throws(CommandFailure) {
+    let subject = Escaping.quoted(name)
+    var existing = known
+    for _ in 0..<3 {
+      if let item = existing, !item.isGone {
+        try checkRequirement(requirement, of: item)
+        if try await replace(item, secret, service) { return }
+      } else {
+        // One that is gone makes way.
+        do throws(ServiceProblem) {
+          return try await service.add(name: name, requirement: requirement ?? .presence, secret: secret)
+        } catch  where error.code != .duplicateItem { throw failure(error, subject) } catch {}
+      }
+      existing = try await item(named: name, service)
+    }
+    throw CommandFailure(.failed, "\(subject) is being changed by another program; try again when that is done")
+  }
+
+  /// False where the item went away meanwhile.
+  private func replace(
+    _ item: ItemListing, _ secret: borrowing SecretBytes, _ service: any Service
+  ) async throws(CommandFailure) -> Bool {
+    let authorization = try await Authorization.open(item, deed: "replace", console, service)
+    let found: Bool
+    do throws(CommandFailure) {
+      found = try await authorization.replace(with: secret)
+    } catch {
+      await authorization.close()
+      throw error
+    }
+    await authorization.close()
+    return found
+  }
+}

@@ -1,0 +1,151 @@
+/// What `whorl status` shows: a line for each part, and below it what to do where the part is missing.
+struct StatusReport: Sendable, Equatable {
+  private(set) var lines: [String] = []
+  /// The first thing that stands in the way of secrets behind a finger; nil where all is there.
+  private(set) var failure: CommandFailure?
+
+  init(_ answer: Result<ServiceStatus, ServiceProblem>, _ wiring: PAMWiring, user: String) {
+    switch answer {
+    case .success(let status):
+      let version = status.version.isEmpty ? "" : ", version \(Escaping.shown(status.version, limit: 32))"
+      add("daemon", "running\(version)\(status.isPrivate ? ", in private mode" : "")")
+      addReaders(status)
+      addFingers(status, user: user)
+      addBiometry(status)
+      addPasscode(status)
+      addSafety(status)
+    case .failure(let problem):
+      let failure = problem.failure(about: "daemon")
+      add("daemon", "not there", todo: String(failure.message.dropFirst("daemon: ".count)))
+      miss(failure)
+    }
+    addLogins(wiring)
+  }
+
+  // MARK: - Parts
+
+  private mutating func addReaders(_ status: ServiceStatus) {
+    guard !status.readers.isEmpty else {
+      let reason = Escaping.line(status.biometryError, limit: 300)
+      let todo =
+        "plug one in; if it is, lsusb shows its numbers and libfprint's device list says whether it is supported"
+      add("reader", reason.isEmpty ? "none found" : "none to use: \(reason)", todo: todo)
+      return miss(CommandFailure(.noReader, "reader: \(reason.isEmpty ? "none found" : reason); \(todo)"))
+    }
+    for reader in status.readers {
+      let name = "\(Escaping.shown(reader.name, limit: 64)) (\(Escaping.shown(reader.driver, limit: 64)))"
+      add("reader", "\(name), \(Escaping.shown(reader.scanType, limit: 32))")
+    }
+    if status.biometry == "no-reader" || status.biometry == "failed" {
+      let reason = Escaping.line(status.biometryError, limit: 300)
+      let text = reason.isEmpty ? "the reader cannot be used" : reason
+      let todo = "unplug it and plug it in again; journalctl -u whorld says more"
+      add("", text, todo: todo)
+      miss(CommandFailure(.noReader, "reader: \(text); \(todo)"))
+    }
+  }
+
+  private mutating func addFingers(_ status: ServiceStatus, user: String) {
+    let owner = Escaping.shown(user, limit: 64)
+    if status.enrolled.isEmpty {
+      add("fingers", "none of \(owner)", todo: "enrol one: whorl enroll")
+      miss(CommandFailure(.noFingers, "no finger of \(owner) is enrolled; enrol one with: whorl enroll"))
+    } else {
+      add("fingers", "\(list(status.enrolled)) (of \(owner))")
+      if status.biometry == "not-enrolled" {
+        add("", "none of them may open secrets", todo: "enrol one of them again: whorl enroll FINGER")
+        miss(CommandFailure(.noFingers, "no finger of \(owner) may open secrets; enrol one again with: whorl enroll"))
+      }
+    }
+    if !status.unreadable.isEmpty {
+      add("", "damaged: \(list(status.unreadable))", todo: "enrol again: whorl enroll FINGER")
+    }
+    if !status.unregistered.isEmpty {
+      add(
+        "", "for logins only: \(list(status.unregistered))",
+        todo: "these were not enrolled with Whorl; to open secrets with one, enrol it again: whorl enroll FINGER")
+    }
+  }
+
+  private mutating func addBiometry(_ status: ServiceStatus) {
+    if status.biometry == "locked-out" {
+      let todo = "give your password once: whorl get NAME, of a secret that takes it"
+      add("lockout", "fingers do not count after \(status.misses) misses", todo: todo)
+      miss(CommandFailure(.lockedOut, "fingers are locked out after \(status.misses) misses; \(todo)"))
+    } else if status.misses > 0 {
+      add("lockout", "\(status.misses) of \(status.missesAllowed) misses so far; a match starts from 0 again")
+    }
+  }
+
+  private mutating func addPasscode(_ status: ServiceStatus) {
+    switch status.passcode {
+    case "set": add("passcode", "your login password")
+    case "not-set":
+      add("passcode", "your account has no password, so that none can stand in for a finger", todo: "set one: passwd")
+    default: add("passcode", "whorld cannot tell whether you have one", todo: "journalctl -u whorld says why")
+    }
+    if status.passcodeDelay > 0 {
+      add("", "none is looked at for \(status.passcodeDelay) seconds, after wrong ones", todo: "wait, then try again")
+    }
+  }
+
+  private mutating func addSafety(_ status: ServiceStatus) {
+    // Said whatever the key: nothing of the password is in the encryption before the keybag exists.
+    let caveat = "until the keybag exists your secrets are as safe as the device key on the same disk"
+    switch status.deviceKey {
+    case "host+tpm2":
+      add(
+        "data safety", "\(caveat);",
+        more: "this machine's TPM seals that key too, so a copied disk alone does not open them")
+    case "host":
+      add(
+        "data safety", "\(caveat),", more: "and nothing else seals that key: whoever copies the disk can read them",
+        todo: "encrypt the disk; on a machine with a TPM the key is sealed with that as well, which is safer")
+    default:
+      let reason = Escaping.line(status.deviceKeyError, limit: 300)
+      let text = reason.isEmpty ? "whorld has no device key" : reason
+      let todo = "look with: systemd-creds has-tpm2; journalctl -u whorld"
+      add("data safety", "secrets cannot be stored or read: \(text)", todo: todo)
+      add("", "\(caveat) (a TPM makes it safer)")
+      miss(CommandFailure(.storeUnavailable, "device key: \(text); \(todo)"))
+    }
+  }
+
+  private mutating func addLogins(_ wiring: PAMWiring) {
+    let enable = "to switch it on: sudo pam-auth-update --enable whorl"
+    if wiring.services.isEmpty {
+      add("logins", wiring.hasFiles ? "none asks for a finger" : "no PAM files found", todo: enable)
+    } else {
+      let names = wiring.services.map { Escaping.shown($0, limit: 64) }
+      add("logins", "a finger does for \(names.joined(separator: ", "))")
+      for usual in ["sudo", "login"] where !wiring.services.contains(usual) {
+        add("", "\(usual) does not ask for a finger", todo: enable)
+      }
+      if wiring.moduleIsMissing {
+        add(
+          "", "\(PAMWiring.module) itself is not installed", todo: "install Whorl again, or take it out of /etc/pam.d")
+      }
+    }
+    for path in wiring.unreadable {
+      add(
+        "", "\(Escaping.shown(path, limit: 256)) cannot be read",
+        todo: "look at its mode, or ask with sudo whorl status")
+    }
+  }
+
+  private func list(_ fingers: [String]) -> String {
+    fingers.map { Escaping.shown($0, limit: 64) }.joined(separator: ", ")
+  }
+
+  private mutating func add(_ label: String, _ text: String, more: String? = nil, todo: String? = nil) {
+    let indent = String(repeating: " ", count: 13)
+    lines.append(label.isEmpty ? indent + text : label + String(repeating: " ", count: 13 - label.count) + text)
+    if let more { lines.append(indent + more) }
+    if let todo { lines.append("\(indent)-> \(todo)") }
+  }
+
+  /// The first failure counts.
+  private mutating func miss(_ failure: CommandFailure) {
+    if self.failure == nil { self.failure = failure }
+  }
+}

@@ -1,0 +1,69 @@
+import GLibLoop
+
+/// Shows how one wait for a finger goes, and takes Enter for "the passcode instead" where that is offered.
+@GLibActor
+final class TouchPrompt {
+  struct Text {
+    /// What the touch is for: `read the secret "mail"`.
+    let deed: String
+    let offersPasscode: Bool
+  }
+
+  /// Whether Enter was pressed.
+  private(set) var wasDeclined = false
+
+  private let text: Text
+  private var hasPrompted = false
+  private let console: any Console
+  private let decline: @GLibActor () async -> Void
+  private var enter: Task<Void, Never>?
+  /// Lines are told one after another, in the order of what they tell.
+  private var lines: Task<Void, Never>?
+
+  init(_ text: Text, _ console: any Console, decline: @escaping @GLibActor () async -> Void) {
+    self.text = text
+    self.console = console
+    self.decline = decline
+  }
+
+  func show(_ progress: TouchProgress) {
+    switch progress {
+    case .queued: tell("Waiting for the reader; another request is first.")
+    case .waiting(let reader, let scanType):
+      // Once: a miss has said already that the next touch is awaited.
+      guard !hasPrompted else { return }
+      hasPrompted = true
+      let name = reader.isEmpty ? "" : " (\(Escaping.shown(reader, limit: 64)))"
+      let other = text.offersPasscode ? ", or press Enter to use your password" : ""
+      tell("\(RetryTexts.touch(scanType))\(name) to \(text.deed)\(other).")
+      if text.offersPasscode { watchEnter() }
+    case .retry(let reason): tell(RetryTexts.hint(for: reason) ?? "Touch again.")
+    case .noMatch(let left):
+      tell(left > 0 ? "That finger does not match; touch again (\(left) left)." : "That finger does not match.")
+    case .matched: break
+    }
+  }
+
+  /// Ends the wait for Enter and comes back when the terminal is as it was.
+  func end() async {
+    enter?.cancel()
+    await enter?.value
+    await lines?.value
+  }
+
+  private func tell(_ line: String) {
+    lines = Task { @GLibActor [lines, console] in
+      await lines?.value
+      await console.tell(line)
+    }
+  }
+
+  private func watchEnter() {
+    guard enter == nil else { return }
+    enter = Task { @GLibActor in
+      guard await console.waitForEnter() else { return }
+      wasDeclined = true
+      await decline()
+    }
+  }
+}
