@@ -1,0 +1,91 @@
+/// What a context has seen: a touch of a registered finger, or the right passcode, and when.
+///
+/// With a reuse time of N seconds (1 to 300) it covers every request of the context for N seconds after it was seen.
+/// With reuse time 0 it is a ticket for exactly one thing:
+/// - A touch that an item request (CopySecret, Update) prompted for serves that request and leaves no ticket.
+/// - A touch that EvaluatePolicy prompted for leaves a ticket for one item request, the next one that it can serve.
+/// - The passcode leaves a ticket for one item request; one EvaluatePolicy may come before it (that is the policy's
+///   answer, and the item request that follows counts as one with it).
+/// A ticket lapses after `ticketSeconds`, and is taken at the moment of use, so that two requests never share it.
+struct Grant {
+  /// How long a ticket waits for its request.
+  static let ticketSeconds = 60
+
+  /// `EnclaveClock.uptime()` when the touch or passcode was seen.
+  let at: Int64
+  /// Whether EvaluatePolicy may still be answered with it (reuse time 0 only).
+  var answersPolicy: Bool
+}
+
+/// One authentication context (LAContext).
+struct AuthenticationContext {
+  let owner: ContextOwner
+  /// Seconds, 0 to 300.
+  let reuse: Int
+  /// Whether requests fail rather than prompt.
+  let interactionNotAllowed: Bool
+  private(set) var biometry: Grant?
+  private(set) var passcode: Grant?
+
+  init(owner: ContextOwner, reuse: Int, interactionNotAllowed: Bool) {
+    self.owner = owner
+    self.reuse = reuse
+    self.interactionNotAllowed = interactionNotAllowed
+  }
+
+  /// What a request needs of a context.
+  enum Need {
+    /// A registered finger or the passcode.
+    case presence
+    /// A registered finger.
+    case biometry
+    /// The passcode.
+    case passcode
+
+    var takesBiometry: Bool { self != .passcode }
+    var takesPasscode: Bool { self != .biometry }
+  }
+
+  /// What answered a need.
+  enum Means { case biometry, passcode }
+
+  mutating func touched(at now: Int64) { biometry = Grant(at: now, answersPolicy: false) }
+  mutating func passcodeGiven(at now: Int64) { passcode = Grant(at: now, answersPolicy: true) }
+  /// The enrolled set changed or the user is locked out: earlier touches no longer count.
+  mutating func forgetTouch() { biometry = nil }
+
+  /// Whether the reuse time covers the need now, without taking anything.
+  func isCovered(_ need: Need, at now: Int64) -> Bool {
+    guard reuse > 0 else { return false }
+    return (need.takesBiometry && isFresh(biometry, at: now)) || (need.takesPasscode && isFresh(passcode, at: now))
+  }
+
+  /// Takes what covers an item request: a ticket is gone then. False where nothing does.
+  mutating func takeForItem(_ need: Need, at now: Int64) -> Bool {
+    if need.takesBiometry, isFresh(biometry, at: now) {
+      if reuse == 0 { biometry = nil }
+      return true
+    }
+    if need.takesPasscode, isFresh(passcode, at: now) {
+      if reuse == 0 { passcode = nil }
+      return true
+    }
+    return false
+  }
+
+  /// Takes what answers EvaluatePolicy; nil where nothing does. A ticket stays for the one item request that follows.
+  mutating func takeForPolicy(_ need: Need, at now: Int64) -> Means? {
+    if need.takesBiometry, isFresh(biometry, at: now), reuse > 0 { return .biometry }
+    if need.takesPasscode, isFresh(passcode, at: now), reuse > 0 || passcode?.answersPolicy == true {
+      passcode?.answersPolicy = false
+      return .passcode
+    }
+    return nil
+  }
+
+  private func isFresh(_ grant: Grant?, at now: Int64) -> Bool {
+    guard let grant else { return false }
+    let seconds = reuse > 0 ? reuse : Grant.ticketSeconds
+    return now - grant.at < Int64(seconds) * 1000
+  }
+}

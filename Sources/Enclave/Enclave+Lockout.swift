@@ -1,0 +1,83 @@
+public import Keychain
+
+extension Enclave {
+  /// Whether biometry is locked for that user: five misses in a row, or a record that cannot be read or kept.
+  public func isLockedOut(user: UserID) -> Bool {
+    do {
+      try requireUnlocked(user)
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  /// Whether a finger of that user may be asked for at all: not locked out, and a miss could be recorded. For whoever
+  /// verifies outside the enclave (`net.reactivated.Fprint`), before each touch.
+  /// - Throws: `.biometryLockout`, `.keychain` where the store cannot be had or written.
+  public func requireBiometry(of user: UserID) throws(EnclaveError) {
+    try requireUnlocked(user)
+    // Writes what is there already: a store that takes no writes must show before the touch, not after it.
+    try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.setLockout(try keychain.lockout()) }
+  }
+
+  /// Counts a verification that happened outside the enclave (`net.reactivated.Fprint`): to be awaited before the
+  /// verdict is told to anybody.
+  /// - Returns: whether the user is locked out now. A match must then be told as a failure: it came too late.
+  /// - Throws: `.keychain` where a miss could not be recorded; the user counts as locked out from then on.
+  @discardableResult
+  public func recordExternalVerification(user: UserID, matched: Bool) throws(EnclaveError) -> Bool {
+    guard matched else {
+      do {
+        guard try recordMiss(of: user) == 0 else { return false }
+      } catch {
+        lockOut(user)
+        throw error
+      }
+      lockOut(user)
+      return true
+    }
+    guard !isLockedOut(user: user) else { return true }
+    recordMatch(of: user)
+    return false
+  }
+
+  func requireUnlocked(_ user: UserID) throws(EnclaveError) {
+    guard !unrecorded.contains(user) else { throw .biometryLockout }
+    let record = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.lockout() }
+    guard record.misses < LockoutPolicy.allowedMisses else { throw .biometryLockout }
+  }
+
+  /// Records a miss, on the disk when this returns. Whoever calls it locks the user out once none is left.
+  /// - Returns: how many misses are left.
+  /// - Throws: where it could not be recorded; the user counts as locked out then.
+  func recordMiss(of user: UserID) throws(EnclaveError) -> Int {
+    do {
+      let left = try withKeychain(of: user) { keychain throws(KeychainError) in
+        var record = try keychain.lockout()
+        record.misses = min(record.misses + 1, 255)
+        try keychain.setLockout(record)
+        return max(0, LockoutPolicy.allowedMisses - record.misses)
+      }
+      return unrecorded.contains(user) ? 0 : left
+    } catch {
+      unrecorded.insert(user)
+      throw error
+    }
+  }
+
+  /// A match ends the row of misses. Where that cannot be recorded the count stays, which is the safe side.
+  func recordMatch(of user: UserID) {
+    try? withKeychain(of: user) { keychain throws(KeychainError) in
+      var record = try keychain.lockout()
+      guard record.misses > 0 else { return }
+      record.misses = 0
+      try keychain.setLockout(record)
+    }
+  }
+
+  /// Ends all that waits for a finger of that user, and what earlier touches still cover.
+  func lockOut(_ user: UserID) {
+    forgetTouches(of: user)
+    endOperations(.biometryLockout) { $0.user == user }
+  }
+}

@@ -1,0 +1,105 @@
+internal import Keychain
+internal import SecretMemory
+
+/// The place where fingers and secrets meet: authentication contexts, lockout, and the release of secrets.
+///
+/// Every secret that leaves the keychain leaves through here, and only after the constraints of its item were satisfied
+/// by a touch that the sensor made for exactly that request, by the passcode, or by what the caller's context still
+/// remembers. Nothing that callers say about themselves is believed: who they are comes with `ContextOwner`.
+///
+/// An actor is free for others at each `await`, so nothing learned before one counts after it: what decides about a
+/// release (context, owner, cancellation, item, registered print) is looked at once more in the same stretch without
+/// `await` that decrypts.
+///
+/// Where misses cannot be recorded (no device key, a full disk, a damaged store), no finger counts for anything, logins
+/// included: otherwise whoever makes the store fail could try fingers without end. Such requests fail with
+/// `StoreUnavailable` (or the store's own error) and the remedy, and login stacks go on to the password.
+public actor Enclave {
+  /// Bounds on what callers may pile up.
+  public enum Limits {
+    /// Requests of one user that wait for the sensor or have it.
+    public static let requestsPerUser = 8
+    /// Contexts of one user that are not invalidated.
+    public static let contextsPerUser = 256
+    /// The longest reuse time, in seconds.
+    public static let reuseSeconds = 300
+    /// So many milliseconds a request may keep the sensor while another user's request waits; then they take turns.
+    public static let turnMilliseconds: Int64 = 10_000
+    /// The most bytes of a passcode; PAM takes no more.
+    public static let passcodeBytes = 511
+  }
+
+  let sensor: any BiometrySensor
+  let passcodes: any PasscodeVerifier
+  let clock: any EnclaveClock
+  let shelf: KeychainShelf
+
+  var contexts: [ContextID: AuthenticationContext] = [:]
+  var lastContext: UInt32 = 0
+  var closedConnections = RecentNames(capacity: 256)
+
+  var operations: [UInt64: Operation] = [:]
+  var queue = IntentQueue()
+  var active: ActiveWait?
+  private var lastNumber: UInt64 = 0
+
+  /// Users whose last miss could not be recorded: locked until a passcode is right and recorded.
+  var unrecorded: Set<UserID> = []
+  /// Users with a passcode at the verifier.
+  var passcodeChecks: Set<UserID> = []
+
+  /// An enclave that keeps its users' keychains under `stateDirectory`/users (the state folder must exist).
+  /// - Parameters:
+  ///   - deviceKeys: where the device key comes from; asked at the first need.
+  ///   - sensor: the readers. Used for one request at a time.
+  ///   - passcode: who checks passcodes.
+  ///   - clock: the time; `SystemClock()` but in tests.
+  public init(
+    stateDirectory: String, deviceKeys: any DeviceKeySource, sensor: any BiometrySensor,
+    passcode: any PasscodeVerifier, clock: any EnclaveClock = SystemClock()
+  ) {
+    self.sensor = sensor
+    self.clock = clock
+    passcodes = passcode
+    shelf = KeychainShelf(stateDirectory: stateDirectory, keys: deviceKeys, clock: clock)
+  }
+
+  /// A number that no operation and no wait had before.
+  func newNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Runs something on a user's keychain, opened now where it was not.
+  func withKeychain<R: ~Copyable>(
+    of user: UserID, _ body: (UserKeychain) throws(KeychainError) -> R
+  ) throws(EnclaveError) -> R {
+    do {
+      return try body(try shelf.keychain(of: user))
+    } catch {
+      // A disk that was full or a file that was replaced may be right again: do not keep a broken connection.
+      switch error {
+      case .corrupt, .io, .diskFull, .readOnly, .refusedFile: shelf.close(user)
+      default: break
+      }
+      throw .keychain(error)
+    }
+  }
+}
+
+/// The last names of something, a bounded number of them.
+struct RecentNames {
+  let capacity: Int
+  private var order: [String] = []
+  private var names: Set<String> = []
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  func contains(_ name: String) -> Bool { names.contains(name) }
+
+  mutating func insert(_ name: String) {
+    guard names.insert(name).inserted else { return }
+    order.append(name)
+    if order.count > capacity { names.remove(order.removeFirst()) }
+  }
+}
