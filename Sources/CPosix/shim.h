@@ -4,6 +4,9 @@
 // others. What only exists with it is declared below by hand, with Linux's own numbers.
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
+#include <shadow.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -33,12 +36,21 @@ extern int memfd_create(const char *name, unsigned int flags);
 #endif
 
 extern int close_range(unsigned int first, unsigned int last, int flags);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 static inline int cposix_memfd_create(const char *name, unsigned int flags) { return memfd_create(name, flags); }
 static inline int cposix_fcntl_int(int fd, int command, int argument) { return fcntl(fd, command, argument); }
 static inline int cposix_openat(int directory, const char *path, int flags, mode_t mode) { return openat(directory, path, flags, mode); }
 static inline int cposix_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }
 
+static inline int cposix_pipe_cloexec(int ends[2]) {
+    extern int pipe2(int ends[2], int flags);
+    return pipe2(ends, O_CLOEXEC);
+}
+static inline int cposix_spawn_closefrom(posix_spawn_file_actions_t *actions, int from) {
+    extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+    return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}
 // pidfd_open(2) has no wrapper in Debian 12's libc.
 extern long syscall(long number, ...);
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }

@@ -42,7 +42,7 @@ public enum Accounts {
       guard code == 0, result != nil, let name = entry.pw_name, let text = String(validatingCString: name) else {
         return nil
       }
-      return Account(user: UserID(rawValue: entry.pw_uid), name: text)
+      return Account(user: UserID(entry.pw_uid), name: text)
     }
     return nil
   }

@@ -26,7 +26,7 @@ enum ChildProgram {
     _ program: String, arguments: [String], environment: [String], secret: consuming SecretBytes, seconds: Int
   ) async -> ChildEnd {
     var pipe: [Int32] = [-1, -1]
-    guard pipe2(&pipe, cposix_O_CLOEXEC.cInt) == 0 else { return .notStarted(errno) }
+    guard cposix_pipe_cloexec(&pipe) == 0 else { return .notStarted(errno) }
     let (readEnd, writeEnd) = (pipe[0], pipe[1])
     let started = spawn(program, arguments: arguments, environment: environment, input: readEnd)
     close(readEnd)
@@ -60,7 +60,7 @@ enum ChildProgram {
     posix_spawn_file_actions_adddup2(&actions, input, 0)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    cposix_spawn_closefrom(&actions, 3)
     var defaults = sigset_t()
     var mask = sigset_t()
     sigfillset(&defaults)
@@ -116,14 +116,4 @@ enum ChildProgram {
     let signal = status & 0x7f
     return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
   }
-}
-
-extension UInt32 {
-  /// A C enumeration's constant as the int that the call takes.
-  fileprivate var cInt: Int32 { Int32(bitPattern: self) }
-}
-
-extension Int32 {
-  /// See above: C compilers choose the enumeration's type by its values.
-  fileprivate var cInt: Int32 { self }
 }

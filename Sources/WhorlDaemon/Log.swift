@@ -12,7 +12,8 @@ public enum Log {
 
   private static func write(priority: Int, _ text: String) {
     // Control characters out of a device's name must not forge lines.
-    let clean = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : $0 }))
+    let clean = String(
+      String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : $0 }))
     let prefix = getenv("JOURNAL_STREAM") != nil ? "<\(priority)>" : ""
     var line = Array((prefix + clean + "\n").utf8)
     line.withUnsafeMutableBytes { bytes in

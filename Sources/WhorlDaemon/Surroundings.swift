@@ -1,5 +1,6 @@
 internal import CPosix
 internal import Glibc
+internal import Keychain
 
 /// Where this daemon's bus, state and programs are, and whether it runs in private mode.
 ///
@@ -30,12 +31,23 @@ public struct Surroundings: Sendable {
   static let systemBusPaths = ["/run/dbus/system_bus_socket", "/var/run/dbus/system_bus_socket"]
   static let systemStateFolders = ["/var/lib/whorl", "/var/lib/fprint"]
 
+  /// Why the daemon cannot start where it is.
+  public struct Unusable: Error, Sendable, Equatable {
+    /// One line for people.
+    public let line: String
+  }
+
   /// Reads the surroundings from a process's environment.
-  public init(environment: [String: String], programFolder: String) {
+  /// - Throws: ``Unusable`` where a private bus comes with a state folder that is not there: falling back to the
+  ///   system's would be a surprise.
+  public init(environment: [String: String], programFolder: String) throws(Unusable) {
     self.programFolder = programFolder
     let address = environment["DBUS_SYSTEM_BUS_ADDRESS"].flatMap { $0.isEmpty ? nil : $0 }
     let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     busAddress = address
+    if let address, let state, Self.isPrivateBus(address), access(state, F_OK) != 0 {
+      throw Unusable(line: "STATE_DIRECTORY names \(state), which is not there; make it first.")
+    }
 
     if let address, let state, Self.isPrivateBus(address), Self.isPrivateFolder(state) {
       isPrivate = true
@@ -53,6 +65,28 @@ public struct Surroundings: Sendable {
         asked.isEmpty
         ? nil
         : "ignoring \(asked.joined(separator: ", ")): this is not a private bus together with a private state folder"
+    }
+  }
+
+  /// The machine's device key; in private mode sealed with a host key in the state folder.
+  var deviceKeys: DeviceKeyStore {
+    DeviceKeyStore(
+      path: stateFolder + "/device-key.cred", credentialSecret: isPrivate ? stateFolder + "/host.secret" : nil)
+  }
+
+  /// Makes the folders for state and prints where they are missing, for their owner alone.
+  func prepareFolders() throws(Unusable) {
+    for folder in [printFolder, stateFolder] {
+      if mkdir(folder, 0o700) != 0 && errno != EEXIST {
+        throw Unusable(line: "The folder \(folder) cannot be made: \(String(cString: strerror(errno))).")
+      }
+    }
+    // The keys' folder is believed in only where nobody else could have put it there or can write to it.
+    var status = stat()
+    guard lstat(stateFolder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+      status.st_mode & 0o077 == 0
+    else {
+      throw Unusable(line: "The folder \(stateFolder) must be whorld's own, with mode 0700; see who made it otherwise.")
     }
   }
 

@@ -1,3 +1,17 @@
-@main struct Main {
-  static func main() {}
+import GLibLoop
+import Glibc
+import WhorlDaemon
+
+/// whorld, the daemon: see whorld(8).
+@main
+struct Main {
+  static func main() {
+    let arguments = CommandLine.arguments.dropFirst()
+    // fprintd's option for staying although nobody asks; whorld stays in any case.
+    if let unknown = arguments.first(where: { $0 != "-t" && $0 != "--no-timeout" }) {
+      fputs("whorld: unknown argument \(unknown); it takes none (see whorld(8))\n", stderr)
+      exit(2)
+    }
+    exit(GLibLoop.run { await Daemon.run() })
+  }
 }

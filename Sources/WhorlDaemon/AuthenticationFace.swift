@@ -1,0 +1,164 @@
+internal import Bus
+internal import Enclave
+internal import GLibLoop
+internal import Glibc
+internal import Keychain
+internal import SecretMemory
+
+/// `org.whorl.Authentication1`: hands each call to the enclave, with the caller that the bus names.
+@GLibActor
+final class AuthenticationFace: BusHandler {
+  /// The most bytes of a passcode.
+  static let passcodeLimit = 4096
+
+  private let bus: BusConnection
+  private let enclave: Enclave
+  private let clients: ClientTasks
+  private let status: StatusReport
+
+  init(bus: BusConnection, enclave: Enclave, clients: ClientTasks, status: StatusReport) {
+    self.bus = bus
+    self.enclave = enclave
+    self.clients = clients
+    self.status = status
+  }
+
+  func handle(_ call: BusCall) async throws -> BusAnswer {
+    let caller = try await Caller(of: call, on: bus)
+    do {
+      return try await clients.run(for: call.sender) { try await self.answer(call, caller) }
+    } catch let error as EnclaveError {
+      throw BusMethodError(name: error.busName, message: error.message)
+    } catch is CancellationError {
+      throw BusMethodError.whorl("AppCancel", "The program that asked is gone.")
+    }
+  }
+
+  private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
+    let arguments = call.arguments
+    let owner = ContextOwner(connection: caller.connection, user: caller.user)
+    switch (call.method, arguments.count) {
+    case ("GetStatus", 0):
+      return BusAnswer([.options(await status.values(for: caller.user))])
+
+    case ("CreateContext", 1):
+      var options = try StrictOptions(arguments[0], what: "option")
+      let reuse = try options.number("reuse-duration") ?? 0
+      let notAllowed = try options.flag("interaction-not-allowed") ?? false
+      try options.finish()
+      let context = try await enclave.createContext(
+        owner: owner, reuse: Int(reuse), interactionNotAllowed: notAllowed)
+      return BusAnswer([.uint32(context.rawValue)])
+
+    case ("InvalidateContext", 1):
+      try await enclave.invalidate(try context(arguments[0]), owner: owner)
+      return BusAnswer()
+
+    case ("EvaluatePolicy", 4):
+      guard let name = arguments[1].asString, let policy = Policy(rawValue: name) else {
+        throw BusMethodError.whorl(
+          "Unsupported", "This version of Whorl has no such policy; use \"biometrics\" or \"owner\".")
+      }
+      let request = try VerificationRequest(arguments[3])
+      let context = try context(arguments[0])
+      let satisfied = try await withProgress(request, for: caller) { progress in
+        try await self.enclave.evaluate(
+          context, owner: owner, policy: policy, options: request.options, progress: progress)
+      }
+      return BusAnswer([.strings(satisfied.map(\.rawValue).sorted())])
+
+    case ("ProvidePasscode", 2):
+      let secret = try Self.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.providePasscode(try context(arguments[0]), owner: owner, passcode: secret)
+      return BusAnswer()
+
+    case ("Cancel", 2):
+      guard let name = arguments[1].asString, let how = CancelKind(rawValue: name), how != .system else {
+        throw BusMethodError.whorl("Param", "Cancel takes \"user\", \"app\" or \"fallback\".")
+      }
+      try await enclave.cancel(try context(arguments[0]), owner: owner, how: how)
+      return BusAnswer()
+
+    case ("Authenticate", 3):
+      return try await authenticate(arguments, caller)
+
+    default:
+      throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
+    }
+  }
+
+  /// For PAM: root may ask about everybody, others about themselves (screen lockers run as the user).
+  private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
+    let name = arguments[0].asString ?? ""
+    let request = try VerificationRequest(arguments[2])
+    guard let account = Accounts.named(name) else {
+      // Others learn nothing about which accounts there are.
+      guard caller.user.rawValue == 0 else {
+        throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
+      }
+      throw BusMethodError.whorl("NoSuchUser", "There is no user of that name.")
+    }
+    guard caller.user.rawValue == 0 || caller.user == account.user else {
+      throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
+    }
+    let finger = try await withProgress(request, for: caller) { progress in
+      try await self.enclave.authenticate(user: account.user, options: request.options, progress: progress)
+    }
+    return BusAnswer([.string(finger)])
+  }
+
+  private func withProgress<R: Sendable>(
+    _ request: VerificationRequest, for caller: Caller, _ body: (@escaping ProgressHandler) async throws -> R
+  ) async throws -> R {
+    let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
+    do {
+      let result = try await body(signals.handler)
+      await signals.finish()
+      return result
+    } catch {
+      await signals.finish()
+      throw error
+    }
+  }
+
+  private func context(_ value: BusValue) throws(BusMethodError) -> ContextID {
+    guard let number = value.asUInt32 else { throw .whorl("Param", "A context is a number.") }
+    return ContextID(rawValue: number)
+  }
+
+  /// The secret in a descriptor that came with a call.
+  static func secret(_ call: BusCall, _ handle: BusValue, limit: Int) throws -> SecretBytes {
+    let descriptor = try call.descriptor(handle)
+    do {
+      return try descriptor.withDescriptor { file throws(SecretMemoryError) in
+        try SecretFile.take(file, limit: limit)
+      }
+    } catch .tooLarge {
+      throw BusMethodError.whorl(
+        "TooLarge", "The secret is longer than \(limit) bytes, which is the most there can be.")
+    } catch {
+      throw BusMethodError.whorl("Param", "The secret that came along cannot be taken: \(error)")
+    }
+  }
+}
+
+/// What the options of a call that may prompt say.
+struct VerificationRequest: Sendable {
+  let options: VerificationOptions
+  let operation: UInt64
+  let reason: String
+
+  init(_ value: BusValue) throws {
+    var keys = try StrictOptions(value, what: "option")
+    try self.init(&keys)
+    try keys.finish()
+  }
+
+  init(_ keys: inout StrictOptions) throws {
+    operation = try keys.bigNumber("operation") ?? 0
+    reason = try keys.text("reason") ?? ""
+    options = try VerificationOptions(
+      timeout: Int(try keys.number("timeout") ?? 30), maxTries: Int(try keys.number("max-tries") ?? 3),
+      noWait: try keys.flag("no-wait") ?? false)
+  }
+}

@@ -1,0 +1,49 @@
+internal import Bus
+internal import GLibLoop
+
+/// The calls that run for each connection, so that a client that vanishes ends what it asked for at once.
+@GLibActor
+final class ClientTasks {
+  private let bus: BusConnection
+  private var running: [String: [UInt64: @Sendable () -> Void]] = [:]
+  private var watches: [String: BusSubscription] = [:]
+  private var followers: [@GLibActor (String) -> Void] = []
+  private var lastNumber: UInt64 = 0
+
+  init(bus: BusConnection) { self.bus = bus }
+
+  /// Calls `handler` with the name of every connection that was ``follow(_:)``ed and is gone.
+  func onVanish(_ handler: @escaping @GLibActor (String) -> Void) { followers.append(handler) }
+
+  /// Notices when a connection goes, from now on.
+  func follow(_ connection: String) throws(BusMethodError) {
+    guard watches[connection] == nil else { return }
+    do {
+      watches[connection] = try bus.watchName(connection) { [weak self] in self?.vanished(connection) }
+    } catch {
+      throw .failed("The bus does not tell when a program ends; nothing can be done for it.")
+    }
+  }
+
+  /// Runs `body` in a task of its own that is cancelled when the connection goes.
+  func run<R: Sendable>(
+    for connection: String, _ body: @escaping @GLibActor () async throws -> R
+  ) async throws -> R {
+    try follow(connection)
+    lastNumber += 1
+    let number = lastNumber
+    let task = Task { @GLibActor in try await body() }
+    running[connection, default: [:]][number] = { task.cancel() }
+    defer {
+      running[connection]?[number] = nil
+      if running[connection]?.isEmpty == true { running[connection] = nil }
+    }
+    return try await task.value
+  }
+
+  private func vanished(_ connection: String) {
+    watches[connection] = nil
+    for cancel in (running.removeValue(forKey: connection) ?? [:]).values { cancel() }
+    for follower in followers { follower(connection) }
+  }
+}

@@ -1,0 +1,132 @@
+internal import Bus
+internal import CInterfaces
+internal import CPosix
+internal import Enclave
+internal import GLibLoop
+internal import Glibc
+internal import Keychain
+internal import PrintStore
+internal import ReaderKeeper
+internal import ReaderLink
+internal import SecretMemory
+
+/// whorld: the enclave and the readers, on the bus.
+public enum Daemon {
+  /// Runs until SIGTERM, SIGINT or the loss of the bus or of its names.
+  ///
+  /// - Returns: the process's exit status: 0 after SIGTERM or SIGINT.
+  @GLibActor
+  public static func run() async -> Int32 {
+    do {
+      try CoreDumps.forbid()
+    } catch {
+      Log.failure("core dumps cannot be forbidden: \(error)")
+      return 1
+    }
+    signal(SIGPIPE, SIG_IGN)
+    umask(0o077)
+    guard let programFolder = Surroundings.folderOfThisProgram() else {
+      Log.failure("/proc/self/exe cannot be read; is /proc mounted?")
+      return 1
+    }
+    let surroundings: Surroundings
+    do {
+      surroundings = try Surroundings(environment: Surroundings.processEnvironment(), programFolder: programFolder)
+      try surroundings.prepareFolders()
+    } catch {
+      Log.failure(error.line)
+      return 1
+    }
+    if let remark = surroundings.remark { Log.warning(remark) }
+    do {
+      return try await serve(surroundings)
+    } catch {
+      Log.failure("\(error)")
+      return 1
+    }
+  }
+
+  @GLibActor
+  private static func serve(_ surroundings: Surroundings) async throws(BusError) -> Int32 {
+    let signals = UnixSignals([SIGTERM, SIGINT])
+    let bus = try await BusConnection.open(address: surroundings.busAddress)
+    bus.onFault = { Log.failure($0) }
+    let keeper = ReaderKeeper(
+      program: surroundings.programFolder + "/whorl-reader", environment: surroundings.readerEnvironment)
+    let hall = ReaderHall(
+      keeper: keeper, store: PrintStore(root: surroundings.printFolder), allowsVirtualReaders: surroundings.isPrivate)
+    let sensor = ReaderSensor(hall: hall)
+    let passcodes = PasscodeChild(surroundings: surroundings)
+    let enclave = Enclave(
+      stateDirectory: surroundings.stateFolder, deviceKeys: surroundings.deviceKeys, sensor: sensor,
+      passcode: passcodes)
+    let clients = ClientTasks(bus: bus)
+    clients.onVanish { connection in Task { await enclave.connectionClosed(connection) } }
+    let status = StatusReport(
+      surroundings: surroundings, hall: hall, enclave: enclave, sensor: sensor, passcodes: passcodes)
+    let services = FprintServices(
+      bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients)
+
+    let authentication = AuthenticationFace(bus: bus, enclave: enclave, clients: clients, status: status)
+    let keychain = KeychainFace(bus: bus, enclave: enclave, clients: clients)
+    let deviceXML = String(cString: whorl_interface_fprint_device())
+    let manager = FprintManagerFace(hall: hall) { station throws(BusError) in
+      try FprintDeviceFace(station, services, xml: deviceXML)
+    }
+    keeper.onFingerStatus = { [weak manager] reader, needed, present in
+      manager?.fingerStatus(reader, needed: needed, present: present)
+    }
+    let registrations = [
+      try bus.export(
+        path: WhorlNames.path, interfaceXML: String(cString: whorl_interface_authentication()),
+        interface: WhorlNames.authentication, handler: authentication),
+      try bus.export(
+        path: WhorlNames.path, interfaceXML: String(cString: whorl_interface_keychain()),
+        interface: WhorlNames.keychain, handler: keychain),
+      try bus.export(
+        path: FprintNames.managerPath, interfaceXML: String(cString: whorl_interface_fprint_manager()),
+        interface: FprintNames.managerInterface, handler: manager),
+    ]
+    // The objects are there before the names are: whoever waits for a name can call at once.
+    try await bus.requestName(WhorlNames.bus)
+    try await bus.requestName(FprintNames.bus)
+    Log.notice(
+      surroundings.isPrivate
+        ? "ready in private mode, with state in \(surroundings.stateFolder)" : "ready")
+
+    Task { @GLibActor in
+      do { try await hall.refresh() } catch { Log.warning("looking for readers failed: \(error.line)") }
+    }
+
+    let end = await firstEnd(signals, bus)
+    await enclave.cancelAll()
+    await keeper.stop()
+    for registration in registrations { registration.unregister() }
+    try? await bus.flush()
+    if let signal = end {
+      Log.notice("ending on signal \(signal)")
+      return 0
+    }
+    Log.failure("the bus connection or a name on it was lost; ending")
+    return 1
+  }
+
+  /// Waits for a signal (its number) or for the end of the bus connection or of a name (nil).
+  @GLibActor
+  private static func firstEnd(_ signals: UnixSignals, _ bus: BusConnection) async -> Int32? {
+    let (ends, ended) = AsyncStream.makeStream(of: Int32?.self)
+    let listening = Task { @GLibActor in
+      for await signal in signals.arrivals { ended.yield(signal) }
+    }
+    let closed = bus.onClosed { ended.yield(nil) }
+    let lost = try? bus.onNameLost { name in
+      if name == WhorlNames.bus || name == FprintNames.bus { ended.yield(nil) }
+    }
+    var iterator = ends.makeAsyncIterator()
+    let end = await iterator.next() ?? nil
+    listening.cancel()
+    closed.cancel()
+    lost?.cancel()
+    return end
+  }
+}

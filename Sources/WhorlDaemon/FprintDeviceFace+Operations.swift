@@ -1,0 +1,217 @@
+internal import Bus
+internal import Enclave
+internal import GLibLoop
+internal import Keychain
+internal import PrintStore
+internal import ReaderKeeper
+internal import ReaderLink
+
+/// Verification and enrolment of `net.reactivated.Fprint.Device`.
+///
+/// A Start answers before the first status goes out: its task begins only after the handler has returned.
+extension FprintDeviceFace {
+  // MARK: Verify
+
+  func startVerify(_ name: String, _ caller: Caller) async throws(BusMethodError) {
+    try holds(caller)
+    try await authorise(caller, [FprintNames.Action.verify])
+    // Once more: polkit's question took its time.
+    let claim = try holds(caller)
+    guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
+    if let account = claim.user.account {
+      do {
+        try await services.enclave.requireBiometry(of: account.user)
+      } catch {
+        throw .fprint(.permissionDenied, error.message)
+      }
+    }
+    guard claim.operation == nil, self.claim === claim else {
+      throw .fprint(.alreadyInUse, "Another operation is already in progress")
+    }
+    var prints = services.hall.prints(of: claim.user.name, on: station).readable
+    if let finger = Finger(name: name) { prints = prints.filter { $0.finger == finger } }
+    guard !prints.isEmpty else { throw .fprint(.noEnrolledPrints, "No prints enrolled") }
+    // A reader that only verifies takes one print: the first, as fprintd does.
+    if !station.description.features.contains(.identify) { prints = [prints[0]] }
+    let selected = prints.count == 1 ? prints[0].finger.name : "any"
+    claim.operation = .verify(
+      Task { @GLibActor in
+        self.emit("VerifyFingerSelected", [.string(selected)], to: claim)
+        let status = await self.verify(claim, prints.map(\.data))
+        if let status { self.emit("VerifyStatus", [.string("verify-" + status), .boolean(true)], to: claim) }
+      })
+  }
+
+  func stopVerify(_ caller: Caller) async throws(BusMethodError) {
+    let claim = try holds(caller)
+    guard case .verify(let task) = claim.operation else {
+      throw .fprint(.noActionInProgress, "No verification in progress")
+    }
+    task.cancel()
+    await task.value
+    claim.operation = nil
+  }
+
+  /// One verification; nil where it was stopped.
+  private func verify(_ claim: FprintClaim, _ prints: [[UInt8]]) async -> String? {
+    await withTurn(claim, "verification") {
+      let again: @GLibActor (RetryReason) -> Void = { reason in
+        self.emit("VerifyStatus", [.string("verify-" + FprintNames.status(reason)), .boolean(false)], to: claim)
+      }
+      do throws(ReaderError) {
+        try await self.station.open()
+        let keeper = self.services.hall.keeper
+        let matched: Bool
+        if self.station.description.features.contains(.identify) {
+          matched = try await keeper.identify(self.station.id, prints: prints, progress: again) != nil
+        } else {
+          matched = try await keeper.verify(self.station.id, print: prints[0], progress: again)
+        }
+        // Stopped: the verdict came too late, counts for nothing and is told to nobody.
+        guard !Task.isCancelled else { return nil }
+        guard await self.count(matched, for: claim.user) else { return "unknown-error" }
+        return matched ? "match" : "no-match"
+      } catch .cancelled where Task.isCancelled {
+        return nil
+      } catch .removed, .noSuchReader {
+        return "disconnected"
+      } catch {
+        Log.warning("verification failed: \(error.line)")
+        return "unknown-error"
+      }
+    }
+  }
+
+  /// Has the enclave count a verdict before it is told to anybody.
+  /// - Returns: whether the verdict may be told: not a match that came after the lockout, nor one that cannot be counted.
+  private func count(_ matched: Bool, for user: FprintUser) async -> Bool {
+    guard let account = user.account else { return true }
+    do {
+      let locked = try await services.enclave.recordExternalVerification(user: account.user, matched: matched)
+      return !(matched && locked)
+    } catch {
+      Log.failure("a verification could not be counted, so it does not count: \(error.message)")
+      return false
+    }
+  }
+
+  // MARK: Enrol
+
+  func startEnroll(_ name: String, _ caller: Caller) async throws(BusMethodError) {
+    try holds(caller)
+    guard let finger = Finger(name: name) else {
+      throw .fprint(.invalidFingerName, "Invalid finger name")
+    }
+    try await authorise(caller, [FprintNames.Action.enroll])
+    let claim = try holds(caller)
+    guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
+    claim.operation = .enroll(
+      Task { @GLibActor in
+        let status = await self.enroll(claim, finger)
+        if let status { self.emit("EnrollStatus", [.string("enroll-" + status), .boolean(true)], to: claim) }
+      })
+  }
+
+  func stopEnroll(_ caller: Caller) async throws(BusMethodError) {
+    let claim = try holds(caller)
+    guard case .enroll(let task) = claim.operation else {
+      throw .fprint(.noActionInProgress, "No enrollment in progress")
+    }
+    task.cancel()
+    await task.value
+    claim.operation = nil
+  }
+
+  /// One enrolment; nil where it was stopped.
+  private func enroll(_ claim: FprintClaim, _ finger: Finger) async -> String? {
+    await withTurn(claim, "enrolment") {
+      do throws(ReaderError) {
+        try await self.station.open()
+        let print = try await self.services.hall.keeper.enroll(
+          self.station.id, finger: finger, user: claim.user.name
+        ) { event in
+          switch event {
+          // The last stage is told by the end of the enrolment, as fprintd does, or a client would count one too many.
+          case .stage(let stage, let total):
+            if stage < total {
+              self.emit("EnrollStatus", [.string("enroll-stage-passed"), .boolean(false)], to: claim)
+            }
+          case .retry(let reason):
+            self.emit("EnrollStatus", [.string("enroll-" + FprintNames.status(reason)), .boolean(false)], to: claim)
+          }
+        }
+        guard !Task.isCancelled else { return nil }
+        return await self.keep(print, finger, claim.user) ? "completed" : "failed"
+      } catch .cancelled where Task.isCancelled {
+        return nil
+      } catch .dataFull {
+        return "data-full"
+      } catch .dataDuplicate {
+        return "duplicate"
+      } catch .removed, .noSuchReader {
+        return "disconnected"
+      } catch {
+        Log.warning("enrolment failed: \(error.line)")
+        return "unknown-error"
+      }
+    }
+  }
+
+  /// Stores a new print and has the enclave register it: both, or neither.
+  private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser) async -> Bool {
+    let description = station.description
+    let key = PrintStore.Key(
+      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
+    let store = services.hall.store
+    var before: [UInt8]?
+    do { before = try store.load(key) } catch { Log.warning("a damaged print is replaced: \(error)") }
+    do {
+      try store.save(print, for: key)
+    } catch {
+      Log.failure("the print of \(finger.name) was not stored: \(error)")
+      return false
+    }
+    guard let account = user.account else { return true }
+    do {
+      try await services.enclave.enrolled(
+        user: account.user, finger: finger.rawValue, reader: station.storeName, print: print)
+      return true
+    } catch {
+      Log.failure("the print of \(finger.name) was not registered: \(text(error))")
+      do {
+        if let before { try store.save(before, for: key) } else { _ = try store.delete(key) }
+      } catch {
+        Log.failure("the print of \(finger.name) that was not registered stays on the disk: \(error)")
+      }
+      return false
+    }
+  }
+
+  // MARK: Turns and signals
+
+  /// Runs an operation in its turn. A reader that stays busy is an unknown error, since the Start was answered already.
+  private func withTurn(
+    _ claim: FprintClaim, _ what: String, _ body: () async -> String?
+  ) async -> String? {
+    do {
+      try await station.turns.take(for: "the \(what) of \(claim.user.name)", waiting: Self.patience)
+    } catch .busy(let holder) {
+      Log.warning("a \(what) gave up: the reader is used by \(holder)")
+      return "unknown-error"
+    } catch {
+      return nil
+    }
+    defer { station.turns.give() }
+    return await body()
+  }
+
+  private func emit(_ signal: String, _ arguments: [BusValue], to claim: FprintClaim) {
+    do {
+      try services.bus.emitSignal(
+        destination: claim.owner, path: path, interface: FprintNames.deviceInterface, name: signal,
+        arguments: arguments)
+    } catch {
+      Log.warning("could not send \(signal): \(error)")
+    }
+  }
+}

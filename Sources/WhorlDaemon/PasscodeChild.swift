@@ -1,0 +1,66 @@
+internal import CPosix
+internal import Enclave
+internal import GLibLoop
+internal import Glibc
+internal import Keychain
+internal import SecretMemory
+
+/// Checks login passwords through PAM's service `whorl-passcode`, in a short-lived child: libpam loads other people's
+/// modules and leaves copies of the password, which must not happen in whorld.
+final class PasscodeChild: PasscodeVerifier {
+  /// The seconds that PAM has; pam_unix waits two after a wrong password.
+  static let patience = 30
+
+  private let program: String
+  /// The folder with the private service file; nil uses the system's.
+  private let configurationFolder: String?
+
+  init(surroundings: Surroundings) {
+    program = surroundings.programFolder + "/whorl-passcode"
+    let folder = surroundings.stateFolder + "/pam.d"
+    configurationFolder = surroundings.isPrivate && access(folder, R_OK | X_OK) == 0 ? folder : nil
+  }
+
+  func verify(user: UserID, passcode: consuming SecretBytes) async -> PasscodeVerdict {
+    guard let account = Accounts.with(user) else { return .notSet }
+    let arguments = (configurationFolder.map { ["--confdir", $0] } ?? []) + ["--", account.name]
+    let end = await ChildProgram.run(
+      program, arguments: arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"],
+      secret: passcode, seconds: Self.patience)
+    switch end {
+    case .exited(0): return .right
+    case .exited(1): return .wrong
+    case .exited(2): return .notSet
+    case .exited(let status):
+      return .unavailable("Your password cannot be checked (whorl-passcode ended with \(status)); see the system log.")
+    case .signalled(let signal):
+      return .unavailable("Your password cannot be checked (whorl-passcode was ended by signal \(signal)); try again.")
+    case .timedOut:
+      return .unavailable("Your password was not checked within \(Self.patience) seconds; try again.")
+    case .notStarted(let code):
+      return .unavailable(
+        "Your password cannot be checked: \(program) does not start (\(String(cString: strerror(code)))); reinstall Whorl."
+      )
+    }
+  }
+
+  func isSet(user: UserID) async -> Bool {
+    // A private service has passwords of its own, that nobody but the service knows of.
+    guard configurationFolder == nil, let account = Accounts.with(user) else { return true }
+    return Self.shadowPassword(of: account.name).map { !$0.isEmpty && $0 != "*" && !$0.hasPrefix("!") } ?? true
+  }
+
+  /// The password field of shadow(5); nil where it cannot be read.
+  private static func shadowPassword(of name: String) -> String? {
+    var buffer = [CChar](repeating: 0, count: 16384)
+    var entry = spwd()
+    var result: UnsafeMutablePointer<spwd>?
+    defer {
+      buffer.withUnsafeMutableBytes { bytes in if let base = bytes.baseAddress { explicit_bzero(base, bytes.count) } }
+    }
+    guard getspnam_r(name, &entry, &buffer, buffer.count, &result) == 0, result != nil, let field = entry.sp_pwdp
+    else { return nil }
+    // Only its first two characters say what is asked here; the hash itself is left where it is.
+    return String(String(cString: field).prefix(2))
+  }
+}

@@ -1,0 +1,29 @@
+internal import ReaderLink
+
+extension ReaderError {
+  /// One line for people: what happened and what to do next.
+  var line: String {
+    switch self {
+    case .general(let text): "The fingerprint reader failed (\(text)); try again."
+    case .notSupported(let text): "The fingerprint reader cannot do that (\(text))."
+    case .notOpen: "The fingerprint reader is not open; try again."
+    case .alreadyOpen: "The fingerprint reader is open already."
+    case .busy: "The fingerprint reader is busy; try again in a moment."
+    case .protocolError(let text):
+      "The fingerprint reader gave an answer that its driver does not understand (\(text)); try again."
+    case .dataInvalid: "The print does not belong to this reader or is damaged; enrol the finger again."
+    case .dataNotFound: "The reader's chip does not know this print any more; enrol the finger again."
+    case .dataFull: "The reader's chip is full; delete a finger first."
+    case .dataDuplicate: "The reader's chip knows this finger already; enrol another one or delete it first."
+    case .removed: "The fingerprint reader was unplugged; plug it in again."
+    case .tooHot: "The fingerprint reader is too hot; wait a minute and try again."
+    case .unknown(let code, let text): "The fingerprint reader failed with code \(code) (\(text)); try again."
+    case .retry: "The touch could not be read; touch the reader again."
+    case .cancelled: "The request was cancelled."
+    case .permissionDenied:
+      "The system does not let Whorl open the fingerprint reader; see the permissions of its device."
+    case .noSuchReader: "The fingerprint reader is gone; plug it in again."
+    case .bridgeFailed(let text): "The fingerprint reader's driver stopped (\(text)) and was started afresh; try again."
+    }
+  }
+}

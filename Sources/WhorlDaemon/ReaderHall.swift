@@ -1,0 +1,74 @@
+internal import GLibLoop
+internal import Keychain
+internal import PrintStore
+internal import ReaderKeeper
+internal import ReaderLink
+
+/// The readers there are, kept in step with the bridge, and what is enrolled on them.
+@GLibActor
+final class ReaderHall {
+  let store: PrintStore
+  let keeper: ReaderKeeper
+  private let allowsVirtualReaders: Bool
+  private(set) var stations: [ReaderStation] = []
+  private var lastNumber = -1
+  private var listers: [@GLibActor (_ came: [ReaderStation], _ went: [ReaderStation]) -> Void] = []
+
+  init(keeper: ReaderKeeper, store: PrintStore, allowsVirtualReaders: Bool) {
+    self.keeper = keeper
+    self.store = store
+    self.allowsVirtualReaders = allowsVirtualReaders
+    keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
+    keeper.onBridgeFailed = { Log.warning("whorl-reader was replaced: \($0)") }
+  }
+
+  /// Calls `handler` whenever readers came or went.
+  func onChange(_ handler: @escaping @GLibActor ([ReaderStation], [ReaderStation]) -> Void) { listers.append(handler) }
+
+  /// Asks the bridge which readers there are.
+  @discardableResult
+  func refresh() async throws(ReaderError) -> [ReaderStation] {
+    update(try await keeper.readers())
+    return stations
+  }
+
+  private func update(_ descriptions: [ReaderDescription]) {
+    let readers = zip(ReaderID.ids(of: descriptions), descriptions).map { (id: $0, description: $1) }
+    let allowed = readers.filter { reader in
+      guard reader.description.driver.hasPrefix("virtual_"), !allowsVirtualReaders else { return true }
+      Log.warning("refusing the virtual reader \(reader.description.name): this is not private mode")
+      return false
+    }
+    let went = stations.filter { station in !allowed.contains { $0.id == station.id } }
+    stations.removeAll { station in went.contains { $0 === station } }
+    var came: [ReaderStation] = []
+    for reader in allowed {
+      if let known = stations.first(where: { $0.id == reader.id }) {
+        known.description = reader.description
+        continue
+      }
+      lastNumber += 1
+      came.append(ReaderStation(number: lastNumber, id: reader.id, description: reader.description, keeper: keeper))
+    }
+    stations += came
+    guard !came.isEmpty || !went.isEmpty else { return }
+    for station in came { Log.notice("reader \(station.number): \(station.description.name)") }
+    for station in went { Log.notice("reader \(station.number) is gone: \(station.description.name)") }
+    for lister in listers { lister(came, went) }
+  }
+
+  /// The prints of a user on one reader: those that can be read, and the fingers of those that cannot.
+  func prints(
+    of name: String, on station: ReaderStation
+  ) -> (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger]) {
+    let description = station.description
+    let all = store.loadAll(user: name, driver: description.driver, deviceID: description.deviceID)
+    for (finger, error) in all.damaged { Log.warning("the print of \(finger.name) is skipped: \(error)") }
+    return (all.prints.map { (finger: $0.0, data: $0.1) }, all.damaged.map(\.0))
+  }
+
+  /// The fingers that the disk names for a user on one reader, readable or not.
+  func fingers(of name: String, on station: ReaderStation) throws(PrintStoreError) -> [Finger] {
+    try store.fingers(user: name, driver: station.description.driver, deviceID: station.description.deviceID)
+  }
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# make install and make uninstall into a folder of its own: everything lands where the system looks, uninstall leaves
+# nothing behind and takes its lines out of the PAM stacks first, without changing what the others decide.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root="$(mktemp -d "${TMPDIR:-/tmp}/whorl-packaging.XXXXXX")"
+trap 'rm -rf "$root"' EXIT
+passed=0
+failed=0
+check() { # NAME COMMAND...
+  local name="$1"
+  shift
+  if "$@" >"$root/log" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name" >&2
+    sed 's/^/    /' "$root/log" >&2
+  fi
+}
+
+stacks="$root/d/etc/pam.d"
+mkdir -p "$stacks"
+cat > "$stacks/common-auth" <<'STACK'
+# a comment that names pam_whorl.so stays
+auth	[success=3 default=ignore]	pam_a.so
+auth	[success=2 default=ignore]	pam_whorl.so timeout=10
+auth	[success=1 default=ignore]	pam_unix.so nullok
+auth	requisite			pam_deny.so
+auth	required			pam_permit.so
+STACK
+cat > "$stacks/common-auth.wanted" <<'STACK'
+# a comment that names pam_whorl.so stays
+auth	[success=2 default=ignore]	pam_a.so
+auth	[success=1 default=ignore]	pam_unix.so nullok
+auth	requisite			pam_deny.so
+auth	required			pam_permit.so
+STACK
+mv "$stacks/common-auth.wanted" "$root/common-auth.wanted"
+printf 'auth sufficient pam_whorl.so\nauth required pam_deny.so\n' > "$stacks/sudo"
+printf 'auth required pam_deny.so\n' > "$root/sudo.wanted"
+printf 'auth [success=2 default=ignore] pam_a.so\n@include common-auth\nauth required pam_whorl.so\n' > "$stacks/odd"
+cp "$stacks/odd" "$root/odd.wanted"
+printf '#%%PAM-1.0\nauth required pam_unix.so\n' > "$stacks/other"
+cp "$stacks/other" "$root/other.wanted"
+
+check "make install" make --no-print-directory install DESTDIR="$root/d" PREFIX=/usr/local
+multiarch="$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch)"
+for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec/whorl/whorl-reader \
+  usr/local/libexec/whorl/whorl-passcode "usr/lib/$multiarch/security/pam_whorl.so" \
+  usr/share/dbus-1/system.d/org.whorl.conf usr/local/share/dbus-1/system-services/org.whorl.service \
+  usr/local/share/dbus-1/system-services/net.reactivated.Fprint.service usr/share/polkit-1/actions/org.whorl.policy \
+  usr/local/lib/systemd/system/whorld.service usr/share/pam-configs/whorl etc/pam.d/whorl-passcode \
+  usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
+  check "$file is installed" test -s "$root/d/$file"
+done
+check "no placeholder is left" bash -c "! grep -rq '@LIBEXECDIR@' '$root/d/usr'"
+check "the services start the installed daemon" grep -q '^Exec=/usr/local/libexec/whorl/whorld$' \
+  "$root/d/usr/local/share/dbus-1/system-services/org.whorl.service"
+check "the installed program runs" "$root/d/usr/local/bin/whorl" --version
+find "$root/d" -type f | sort > "$root/installed"
+
+# Uninstall must name the file it cannot mend, and mend the others.
+check "make uninstall stops at a stack that it cannot tell" \
+  bash -c "! make --no-print-directory uninstall DESTDIR='$root/d' PREFIX=/usr/local 2>'$root/err'"
+check "it names the stack" grep -q 'pam.d/odd' "$root/err"
+check "that stack is as it was" cmp "$stacks/odd" "$root/odd.wanted"
+check "nothing is removed while a stack still needs the module" test -e "$root/d/usr/lib/$multiarch/security/pam_whorl.so"
+rm "$stacks/odd"
+check "make uninstall" make --no-print-directory uninstall DESTDIR="$root/d" PREFIX=/usr/local
+for name in common-auth sudo other; do check "$name lost only Whorl's line" cmp "$stacks/$name" "$root/$name.wanted"; done
+check "no file is left" bash -c "[ \$(find '$root/d' -type f | grep -v '/etc/pam.d/' | wc -l) = 0 ]"
+check "no file of Whorl's own is left in pam.d" bash -c "! ls -A '$stacks' | grep -q whorl"
+
+echo "packaging: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# What the compiler does not check: formatting, the C shim, man pages, scripts, and the rules of ARCHITECTURE.md that a
+# program can see. Each rule is tried on a file that breaks it too, where that is cheap.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+status=0
+fault() { echo "lint: $*" >&2; status=1; }
+
+swift format lint --strict -r Package.swift Sources Tests || fault "swift format lint (make format mends most)"
+
+clang-tidy --quiet pam/pam_whorl.c -- -Wall -Wextra -ISources/CPAM || fault "clang-tidy on pam/pam_whorl.c"
+
+for page in data/man/*.[18]; do
+  out="$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)"
+  [ -z "$out" ] || fault "$page: $out"
+done
+
+# The PAM module's target is Embedded Swift: nothing ordinary may depend on it (FACTS: it crashes at load).
+if swift package describe --type json 2>/dev/null | /usr/bin/python3 -c '
+import json, sys
+package = json.load(sys.stdin)
+found = [t["name"] for t in package["targets"] if "PAMModule" in t.get("target_dependencies", [])]
+print(*found)
+sys.exit(1 if found else 0)'; then :; else fault "a target depends on PAMModule; use PAMModuleHosted"; fi
+
+# Only whorl-reader loads libfprint; the keychain and the fingerprints never meet.
+importers() { grep -rlE "^(internal |public |private |package )?import $1\$" Sources Tests --include='*.swift' | sort; }
+for file in $(importers CFPrint); do [[ "$file" == Sources/Fingerprint/* ]] || fault "$file imports CFPrint"; done
+for file in $(importers Fingerprint); do [[ "$file" == Sources/whorl-reader/* ]] || fault "$file imports Fingerprint"; done
+for file in $(importers Keychain); do
+  [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports Keychain"
+done
+for module in CSodium CSQLite CPAM CSystemd; do
+  for file in $(importers $module); do
+    case "$module:$file" in
+      CSodium:Sources/SecretMemory/* | CSodium:Sources/Keychain/* | CSQLite:Sources/Keychain/* | *:Tests/*) ;;
+      CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
+      CPAM:Sources/PAMModuleHosted/* | CSystemd:Sources/PAMModuleHosted/*) ;;
+      *) fault "$file imports $module" ;;
+    esac
+  done
+done
+if grep -rnE '^(internal |public )?import Foundation' Sources --include='*.swift'; then
+  fault "Foundation in Sources: the programs do without it (start-up and size)"
+fi
+if grep -rnE 'try!|fatalError\(|preconditionFailure\(' Sources --include='*.swift'; then
+  fault "try!, fatalError or preconditionFailure in Sources"
+fi
+
+for script in Tests/*.sh Tests/*/*.sh pam/*.sh .ci/run; do
+  bash -n "$script" || fault "$script does not parse"
+done
+
+# The PAM module links nothing that it must not.
+if [ -e build/pam_whorl.so ]; then
+  needed="$(readelf -d build/pam_whorl.so | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')"
+  for name in $needed; do
+    case "$name" in
+      libc.so.6 | libpam.so.0 | libsystemd.so.0) ;;
+      *) fault "pam_whorl.so needs $name" ;;
+    esac
+  done
+  exported="$(nm -D --defined-only build/pam_whorl.so | awk '{print $3}' | sort | tr '\n' ' ')"
+  for name in $exported; do
+    case "$name" in
+      pam_sm_authenticate* | pam_sm_setcred* | WHORL*) ;;
+      *) fault "pam_whorl.so exports $name" ;;
+    esac
+  done
+fi
+exit "$status"
