@@ -1,0 +1,142 @@
+internal import CPosix
+internal import Glibc
+internal import SecretMemory
+
+/// Runs one program with a secret as its input and a secret as its output: no shell, a fixed environment, nothing
+/// inherited but the three standard descriptors.
+enum ChildProgram {
+  /// How a run ended.
+  struct Result: ~Copyable {
+    /// The exit status; nil where a signal ended it.
+    let status: Int32?
+    let output: SecretBytes
+    /// The first line it wrote on its standard error, fit for a message.
+    let complaint: String
+  }
+
+  /// Runs `program` to its end, for at most `seconds`.
+  ///
+  /// The input goes by sealed memory file, which is wiped afterwards: nothing can block or break on it.
+  /// - Throws: `.deviceKey` where it could not be started, took too long or wrote too much; `.memory`.
+  static func run(
+    _ program: String, _ arguments: [String], environment: [String], input: borrowing SecretBytes, limit: Int,
+    seconds: Int
+  ) throws(KeychainError) -> Result {
+    let inputCopy = try guarded { () throws(SecretMemoryError) in try input.clone() }
+    let standardInput = try guarded { () throws(SecretMemoryError) in
+      try SecretFile.seal(inputCopy, name: "whorl-child-input")
+    }
+    defer {
+      // The wiped copy is of no use; a failure leaves what closing removes anyway.
+      _ = try? SecretFile.take(standardInput, limit: inputCopy.count)
+      close(standardInput)
+    }
+    let complaints = "whorl-child-error".withCString { cposix_memfd_create($0, UInt32(cposix_MFD_CLOEXEC)) }
+    guard complaints >= 0 else { throw .deviceKey("no memory file for \(program) could be made; free some memory") }
+    defer { close(complaints) }
+    var pipe: [Int32] = [-1, -1]
+    guard cposix_pipe_cloexec(&pipe) == 0 else {
+      throw .deviceKey("no pipe to \(program) could be made; close some programs and try again")
+    }
+    let (reading, writing) = (pipe[0], pipe[1])
+    defer { close(reading) }
+
+    let started = Swift.Result { () throws(KeychainError) in
+      try spawn(program, arguments, environment: environment, standard: [standardInput, writing, complaints])
+    }
+    close(writing)
+    let process = try started.get()
+    var output: SecretBytes?
+    var failure: KeychainError?
+    do throws(KeychainError) {
+      output = try collect(reading, program: program, limit: limit, seconds: seconds)
+    } catch {
+      // Not waited for any longer; it holds nothing that a kill could damage.
+      kill(process, SIGKILL)
+      failure = error
+    }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    if let failure { throw failure }
+    guard let output = output.take() else { throw .deviceKey("\(program) gave nothing; try again") }
+    let signal = status & 0x7f
+    return Result(
+      status: signal == 0 ? (status >> 8) & 0xff : nil, output: output, complaint: firstLine(of: complaints))
+  }
+
+  private static func spawn(
+    _ program: String, _ arguments: [String], environment: [String], standard: [Int32]
+  ) throws(KeychainError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for (number, descriptor) in standard.enumerated() {
+      posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+    }
+    cposix_spawn_closefrom(&actions, 3)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Signals that this process blocks or ignores are not the child's business.
+    var none = sigset_t()
+    var all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    // strdup: ours to free.
+    var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+    var envp: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    defer { for text in argv + envp { free(text) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, program, &actions, &attributes, &argv, &envp)
+    guard code == 0 else {
+      throw .deviceKey(
+        "\(program) could not be started (\(String(cString: strerror(code)))); install the systemd package")
+    }
+    return process
+  }
+
+  /// All that the child writes, until it closes its end.
+  private static func collect(
+    _ file: Int32, program: String, limit: Int, seconds: Int
+  ) throws(KeychainError) -> SecretBytes {
+    var buffer = try guarded { () throws(SecretMemoryError) in try SecretBytes(count: limit + 1) }
+    var filled = 0
+    let deadline = monotonicMilliseconds() + Int64(seconds) * 1000
+    while true {
+      let left = deadline - monotonicMilliseconds()
+      guard left > 0 else {
+        throw .deviceKey("\(program) did not end within \(seconds) seconds; check the TPM and try again")
+      }
+      var waited = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+      guard poll(&waited, 1, Int32(left)) > 0 else { continue }
+      let got = buffer.withUnsafeMutableBytes { memory in
+        read(file, memory.baseAddress.map { $0 + filled }, memory.count - filled)
+      }
+      if got < 0 {
+        if errno == EINTR { continue }
+        throw .deviceKey("the output of \(program) could not be read; try again")
+      }
+      if got == 0 { break }
+      filled += got
+      guard filled <= limit else { throw .deviceKey("\(program) gave more than the \(limit) bytes expected") }
+    }
+    return try guarded { () throws(SecretMemoryError) in try buffer.prefix(filled) }
+  }
+
+  private static func monotonicMilliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  private static func firstLine(of file: Int32) -> String {
+    var bytes = [UInt8](repeating: 0, count: 240)
+    let got = pread(file, &bytes, bytes.count, 0)
+    let line = bytes.prefix(max(got, 0)).prefix { $0 != UInt8(ascii: "\n") }
+    return String(decoding: line.map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,78 @@
+internal import SecretMemory
+
+/// A row of the item table, of which nothing is trusted before `ItemRow.body` has opened it.
+struct ItemRow {
+  static let version: Int64 = 1
+  static let columns = """
+    id, version, class, protection, access, state, identity, service, account, access_group, label, generic, \
+    attributes
+    """
+  private static let present: Int64 = 0
+  private static let invalidated: Int64 = 1
+
+  let id: Int64
+  private let integers: [Int64?]
+  private let blobs: [[UInt8]?]
+
+  /// From the columns of `columns`, in that order.
+  init(_ row: borrowing Row) {
+    id = row.integer(0) ?? 0
+    integers = [1, 2, 3, 5].map { row.integer($0) }
+    blobs = [4, 6, 7, 8, 9, 10, 11, 12].map { row.blob($0) }
+  }
+
+  /// The item this row stands for, once everything in it is proved to be as the keychain stored it.
+  /// - Throws: `.tampered` or `.unsupported`, naming the item.
+  func summary(user: UserID, keys: borrowing Keybag) throws(KeychainError) -> ItemSummary {
+    let altered = KeychainError.tampered("item \(id) of user \(user)")
+    guard let version = integers[0], let classNumber = integers[1], let protection = integers[2],
+      let state = integers[3], let access = blobs[0], let identity = blobs[1], let sealed = blobs[7]
+    else { throw altered }
+    guard version == Self.version else { throw .unsupported("item \(id) of user \(user), of version \(version)") }
+    guard let itemClass = UInt8(exactly: classNumber).flatMap(ItemClass.init(rawValue:)) else {
+      throw .unsupported("item \(id) of user \(user), of class number \(classNumber)")
+    }
+    try itemClass.requireSupport()
+    guard let accessControl = try AccessControl(canonicalBytes: access),
+      protection == Int64(accessControl.protection.rawValue), state == Self.present || state == Self.invalidated
+    else { throw altered }
+    let binding = ItemBinding(
+      user: user, id: id, itemClass: itemClass, accessControl: accessControl,
+      isInvalidated: state == Self.invalidated, identity: identity)
+    guard
+      let plain = try Sealing.open(
+        sealed, key: keys.attributes, associatedData: binding.associatedData(.itemAttributes)),
+      let body = plain.withUnsafeBytes({ ItemBody($0) }), body.attributes.itemClass == itemClass,
+      (body.invalidated != 0) == binding.isInvalidated
+    else { throw altered }
+    let hashes = SearchHashes(body.attributes, key: keys.search)
+    guard hashes.identity == identity, hashes.service == blobs[2], hashes.account == blobs[3],
+      hashes.accessGroup == blobs[4], hashes.label == blobs[5], hashes.generic == blobs[6]
+    else { throw altered }
+    return ItemSummary(
+      id: ItemID(id), attributes: body.attributes, accessControl: accessControl, created: body.created,
+      modified: body.modified, state: binding.isInvalidated ? .invalidated(at: body.invalidated) : .present)
+  }
+}
+
+/// What every ciphertext of an item is bound to.
+struct ItemBinding {
+  let user: UserID
+  let id: Int64
+  let itemClass: ItemClass
+  let accessControl: AccessControl
+  let isInvalidated: Bool
+  let identity: [UInt8]
+
+  func associatedData(_ purpose: Purpose) -> ByteWriter {
+    var data = purpose.associatedData(of: user)
+    data.write(ItemRow.version)
+    data.write(id)
+    data.write(itemClass.rawValue)
+    data.write(accessControl.protection.rawValue)
+    data.write(accessControl.canonicalBytes)
+    data.write(UInt8(isInvalidated ? 1 : 0))
+    data.write(identity)
+    return data
+  }
+}
