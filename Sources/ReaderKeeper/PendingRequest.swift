@@ -1,0 +1,133 @@
+internal import GLibLoop
+internal import ReaderLink
+
+/// A request that the bridge has not ended yet, and what may be said to it.
+@GLibActor
+final class PendingRequest {
+  let number: UInt64
+  let request: ReaderRequest
+  /// Fires when the bridge has ended it.
+  let ended = Signal()
+  private(set) var isCancelled = false
+  private let progress: @GLibActor (ReaderEvent) -> Void
+  private var waiter: CheckedContinuation<Result<ReaderReply, ReaderError>, Never>?
+  private var early: ReaderReply?
+  private var deadline: Task<Void, any Error>?
+
+  init(
+    number: UInt64, request: ReaderRequest, progress: @escaping @GLibActor (ReaderEvent) -> Void,
+    waiter: CheckedContinuation<Result<ReaderReply, ReaderError>, Never>
+  ) {
+    self.number = number
+    self.request = request
+    self.progress = progress
+    self.waiter = waiter
+  }
+
+  /// Whether the one who asked has been answered although the bridge goes on.
+  var isSettling: Bool { waiter == nil }
+
+  /// Calls `expired` after this time unless the request ends before.
+  func limit(milliseconds: Int, expired: @escaping @GLibActor () -> Void) {
+    deadline?.cancel()
+    deadline = Task {
+      try await glibSleep(milliseconds: milliseconds)
+      expired()
+    }
+  }
+
+  /// Marks it as cancelled; false when it was.
+  func markCancelled() -> Bool {
+    if isCancelled { return false }
+    isCancelled = true
+    return true
+  }
+
+  /// Takes an event; false when no honest bridge sends it.
+  func accept(_ event: ReaderEvent) -> Bool {
+    switch (request, event) {
+    case (.enroll, .enrollProgress), (.enroll, .retry), (.verify, .retry), (.identify, .retry), (.capture, .retry):
+      if !isSettling { progress(event) }
+      return true
+    case (_, .verdict(_, let matched, let index)):
+      let verdict = ReaderReply.verdict(matched: matched, index: index)
+      guard fits(verdict), early == nil || early == verdict else { return false }
+      early = verdict
+      answer(.success(verdict))
+      return true
+    default: return false
+    }
+  }
+
+  /// Takes the end; false when no honest bridge sends it.
+  func finish(_ reply: ReaderReply) -> Bool {
+    if case .failed(let error) = reply {
+      answer(.failure(error))
+    } else {
+      // The end may not contradict what was said on the way.
+      guard fits(reply), early == nil || early == reply else { return false }
+      answer(.success(reply))
+    }
+    close()
+    return true
+  }
+
+  /// Ends it without an answer from the bridge.
+  func abandon(_ reason: String) {
+    answer(.failure(isCancelled ? .cancelled : .bridgeFailed(reason)))
+    close()
+  }
+
+  private func answer(_ result: Result<ReaderReply, ReaderError>) {
+    let waiter = self.waiter
+    self.waiter = nil
+    waiter?.resume(returning: result)
+  }
+
+  private func close() {
+    deadline?.cancel()
+    ended.fire()
+  }
+
+  private func fits(_ reply: ReaderReply) -> Bool {
+    switch (request, reply) {
+    case (.ping, .pong), (.enumerate, .readers), (.enroll, .print), (.capture, .image), (.listPrints, .prints),
+      (.open, .done), (.close, .done), (.deletePrint, .done), (.clearStorage, .done):
+      true
+    case (.verify, .verdict(_, let index)): index == 0
+    case (.identify(_, let prints), .verdict(let matched, let index)): matched ? index < prints.count : index == 0
+    default: false
+    }
+  }
+}
+
+extension ReaderRequest {
+  /// The reader that it is for.
+  var reader: UInt32? {
+    switch self {
+    case .ping, .enumerate, .cancel: nil
+    case .open(let reader), .close(let reader), .enroll(let reader, _, _), .verify(let reader, _),
+      .identify(let reader, _), .capture(let reader), .listPrints(let reader), .deletePrint(let reader, _),
+      .clearStorage(let reader):
+      reader
+    }
+  }
+
+  /// Whether it waits for a person.
+  var awaitsTouch: Bool {
+    switch self {
+    case .enroll, .verify, .identify, .capture: true
+    default: false
+    }
+  }
+}
+
+extension ReaderEvent {
+  /// The request that it is about.
+  var request: UInt64? {
+    switch self {
+    case .enrollProgress(let request, _, _), .retry(let request, _), .verdict(let request, _, _): request
+    case .fingerStatus, .readersChanged: nil
+    }
+  }
+}

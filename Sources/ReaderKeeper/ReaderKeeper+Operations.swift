@@ -1,0 +1,132 @@
+internal import GLibLoop
+public import ReaderLink
+
+/// What happens while an enrolment runs.
+public enum EnrollEvent: Sendable, Hashable {
+  /// So many of the stages are done.
+  case stage(Int, of: Int)
+  /// The touch did not count and has to be repeated.
+  case retry(RetryReason)
+}
+
+/// One picture from a reader, 8-bit grey, row by row from the top.
+public struct Image: Sendable, Hashable {
+  /// In pixels.
+  public var width: Int
+  /// In pixels.
+  public var height: Int
+  /// `width * height` bytes.
+  public var pixels: [UInt8]
+}
+
+extension ReaderKeeper {
+  /// Opens a reader. Throws `.alreadyOpen`, `.permissionDenied` and the driver's own errors.
+  public func open(_ reader: ReaderID) async throws(ReaderError) {
+    let (session, token) = try await locate(reader)
+    _ = try await session.send(.open(reader: token))
+  }
+
+  /// Closes a reader. Throws `.notOpen`; with a new bridge since ``open(_:)`` there is nothing to close.
+  public func close(_ reader: ReaderID) async throws(ReaderError) {
+    let (session, token) = try await locate(reader)
+    _ = try await session.send(.close(reader: token))
+  }
+
+  /// Enrols a finger on an open reader.
+  ///
+  /// - Parameters:
+  ///   - finger: written into the print; nil leaves it out.
+  ///   - user: written into the print; empty leaves it out.
+  ///   - progress: told of each stage and each touch to repeat, all before this returns.
+  /// - Returns: the print as fprintd keeps it in a file.
+  public func enroll(
+    _ reader: ReaderID, finger: Finger?, user: String, progress: @escaping @GLibActor (EnrollEvent) -> Void
+  ) async throws(ReaderError) -> [UInt8] {
+    let (session, token) = try await locate(reader)
+    let reply = try await session.send(.enroll(reader: token, finger: finger, user: user)) { event in
+      switch event {
+      case .enrollProgress(_, let stage, let total): progress(.stage(Int(stage), of: Int(total)))
+      case .retry(_, let reason): progress(.retry(reason))
+      default: break
+      }
+    }
+    guard case .print(let print) = reply else { throw .unexpected }
+    return print
+  }
+
+  /// Checks touches against one print until one counts; whether it matched. Returns as soon as that is known, though
+  /// the finger may still lie on the reader.
+  ///
+  /// - Parameter progress: told of each touch that has to be repeated.
+  /// - Throws: `.retry` only after ``Limits/retries`` such touches.
+  public func verify(
+    _ reader: ReaderID, print: [UInt8], progress: @escaping @GLibActor (RetryReason) -> Void = { _ in }
+  ) async throws(ReaderError) -> Bool {
+    let verdict = try await match(reader, progress) { .verify(reader: $0, print: print) }
+    return verdict != nil
+  }
+
+  /// Checks touches against several prints until one counts; the index of the print that it matched, or nil. Otherwise
+  /// as ``verify(_:print:progress:)``.
+  public func identify(
+    _ reader: ReaderID, prints: [[UInt8]], progress: @escaping @GLibActor (RetryReason) -> Void = { _ in }
+  ) async throws(ReaderError) -> Int? {
+    try await match(reader, progress) { .identify(reader: $0, prints: prints) }
+  }
+
+  /// Takes one image, waiting for a finger.
+  public func capture(_ reader: ReaderID) async throws(ReaderError) -> Image {
+    let (session, token) = try await locate(reader)
+    guard case .image(let width, let height, let pixels) = try await session.send(.capture(reader: token)) else {
+      throw .unexpected
+    }
+    return Image(width: Int(width), height: Int(height), pixels: pixels)
+  }
+
+  /// The prints in the reader's own storage.
+  public func listPrints(_ reader: ReaderID) async throws(ReaderError) -> [[UInt8]] {
+    let (session, token) = try await locate(reader)
+    guard case .prints(let prints) = try await session.send(.listPrints(reader: token)) else { throw .unexpected }
+    return prints
+  }
+
+  /// Deletes a print from the reader's own storage.
+  public func deletePrint(_ reader: ReaderID, print: [UInt8]) async throws(ReaderError) {
+    let (session, token) = try await locate(reader)
+    _ = try await session.send(.deletePrint(reader: token, print: print))
+  }
+
+  /// Deletes every print from the reader's own storage.
+  public func clearStorage(_ reader: ReaderID) async throws(ReaderError) {
+    let (session, token) = try await locate(reader)
+    _ = try await session.send(.clearStorage(reader: token))
+  }
+
+  private func match(
+    _ reader: ReaderID, _ progress: @escaping @GLibActor (RetryReason) -> Void,
+    _ request: @GLibActor (UInt32) -> ReaderRequest
+  ) async throws(ReaderError) -> Int? {
+    let (session, token) = try await locate(reader)
+    var retries = 0
+    while true {
+      do throws(ReaderError) {
+        // A retry is told by the error that ends the operation; the event that most readers send before says the same.
+        let reply = try await session.send(request(token))
+        guard case .verdict(let matched, let index) = reply else { throw .unexpected }
+        return matched ? Int(index) : nil
+      } catch .retry(let reason) {
+        progress(reason)
+        retries += 1
+        if retries >= limits.retries { throw .retry(reason) }
+        if Task.isCancelled { throw .cancelled }
+      } catch {
+        throw error
+      }
+    }
+  }
+}
+
+extension ReaderError {
+  /// The session lets no answer of another kind through; said all the same rather than trapped.
+  fileprivate static let unexpected = ReaderError.bridgeFailed("it answered nonsense")
+}
