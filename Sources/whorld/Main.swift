@@ -9,7 +9,7 @@ struct Main {
     let arguments = CommandLine.arguments.dropFirst()
     // fprintd's option for staying although nobody asks; whorld stays in any case.
     if let unknown = arguments.first(where: { $0 != "-t" && $0 != "--no-timeout" }) {
-      fputs("whorld: unknown argument \(unknown); it takes none (see whorld(8))\n", stderr)
+      Log.failure("whorld: unknown argument \(unknown); it takes none (see whorld(8))")
       exit(2)
     }
     exit(GLibLoop.run { await Daemon.run() })
