@@ -39,7 +39,7 @@ let testTargets: [Target] = [
   tests("ReaderLinkTests", ["ReaderLink"]),
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
-  tests("SecretMemoryTests", ["SecretMemory"]),
+  tests("SecretMemoryTests", ["SecretMemory", "CPosix"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
