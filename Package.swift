@@ -33,8 +33,11 @@ func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target
 let testTargets: [Target] = [
   .target(name: "CGabor", path: "Tests/CGabor"),
   .target(
-    name: "TestKit", dependencies: ["ReaderLink", "CPosix", "CGabor"], path: "Tests/TestKit", swiftSettings: settings),
+    name: "TestKit", dependencies: ["ReaderLink", "CPosix", "CGabor"], path: "Tests/TestKit", exclude: ["Scripts"],
+    swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
+  program("fake-bridge", ["ReaderLink"], path: "Tests/fake-bridge"),
+  tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
   tests("ReaderLinkTests", ["ReaderLink"]),
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
@@ -44,8 +47,8 @@ let testTargets: [Target] = [
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "SecretMemory", "TestKit"]),
-  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
-  tests("PAMModuleTests", ["PAMModuleHosted", "TestKit"]),
+  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "CPosix"]),
+  tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests("WhorldTests", ["WhorlDaemon", "TestKit"]),
   tests("IntegrationTests", ["TestKit"]),
 ]

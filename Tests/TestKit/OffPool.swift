@@ -1,7 +1,7 @@
 import Foundation
 
 /// Runs blocking work on a thread of its own, so that a waiting test holds none of Swift's few pool threads.
-func offPool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+public func offPool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread {
       continuation.resume(with: Result { try body() })
