@@ -17,7 +17,7 @@ extension Enclave {
   public func requireBiometry(of user: UserID) throws(EnclaveError) {
     try requireUnlocked(user)
     // Writes what is there already: a store that takes no writes must show before the touch, not after it.
-    try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.setLockout(try keychain.lockout()) }
+    try withKeychain(of: user) { keychain throws(KeychainError) in try store(try keychain.lockout(), in: keychain) }
   }
 
   /// Counts a verification that happened outside the enclave (`net.reactivated.Fprint`): to be awaited before the
@@ -55,7 +55,7 @@ extension Enclave {
       let left = try withKeychain(of: user) { keychain throws(KeychainError) in
         var record = try keychain.lockout()
         record.misses = min(record.misses + 1, 255)
-        try keychain.setLockout(record)
+        try store(record, in: keychain)
         return max(0, LockoutPolicy.allowedMisses - record.misses)
       }
       return unrecorded.contains(user) ? 0 : left
@@ -71,7 +71,7 @@ extension Enclave {
       var record = try keychain.lockout()
       guard record.misses > 0 else { return }
       record.misses = 0
-      try keychain.setLockout(record)
+      try store(record, in: keychain)
     }
   }
 

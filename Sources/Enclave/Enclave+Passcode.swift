@@ -42,7 +42,7 @@ extension Enclave {
       let seconds = LockoutPolicy.passcodeWait(record, clock: clock)
       if seconds > 0, !LockoutPolicy.isOfThisBoot(record, clock) {
         // From here on the uptime counts, so that setting the wall clock neither ends nor extends the delay.
-        try keychain.setLockout(LockoutPolicy.delayed(record, by: seconds, clock: clock))
+        try store(LockoutPolicy.delayed(record, by: seconds, clock: clock), in: keychain)
       }
       return seconds
     }
@@ -57,7 +57,7 @@ extension Enclave {
       let before = try charge(user)
       switch await passcodes.verify(user: user, passcode: passcode) {
       case .right:
-        try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.setLockout(LockoutRecord()) }
+        try withKeychain(of: user) { keychain throws(KeychainError) in try store(LockoutRecord(), in: keychain) }
         unrecorded.remove(user)
         return .success(())
       case .wrong:
@@ -85,7 +85,7 @@ extension Enclave {
       var record = before
       record.passcodeFailures = min(record.passcodeFailures + 1, 255)
       let delay = LockoutPolicy.passcodeDelay(afterFailures: record.passcodeFailures)
-      try keychain.setLockout(LockoutPolicy.delayed(record, by: delay, clock: clock))
+      try store(LockoutPolicy.delayed(record, by: delay, clock: clock), in: keychain)
       return before
     }
   }
@@ -95,7 +95,7 @@ extension Enclave {
     try withKeychain(of: user) { keychain throws(KeychainError) in
       var record = before
       record.misses = try keychain.lockout().misses
-      try keychain.setLockout(record)
+      try store(record, in: keychain)
     }
   }
 }

@@ -45,6 +45,8 @@ public actor Enclave {
 
   /// Users whose last miss could not be recorded: locked until a passcode is right and recorded.
   var unrecorded: Set<UserID> = []
+  /// For tests: what writing a lockout record fails with.
+  var lockoutFault: KeychainError?
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
 
@@ -68,6 +70,12 @@ public actor Enclave {
   func newNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
+  }
+
+  /// Stores a lockout record; on the disk when this returns.
+  func store(_ record: LockoutRecord, in keychain: UserKeychain) throws(KeychainError) {
+    if let lockoutFault { throw lockoutFault }
+    try keychain.setLockout(record)
   }
 
   /// Runs something on a user's keychain, opened now where it was not.

@@ -32,7 +32,9 @@ public enum LockoutPolicy {
   /// The record with a delay of so many seconds from now.
   static func delayed(_ record: LockoutRecord, by seconds: Int, clock: any EnclaveClock) -> LockoutRecord {
     var record = record
-    record.passcodeNotBefore = seconds == 0 ? 0 : clock.wallTime() + Int64(seconds)
+    // A clock before 1970, or absurdly late, is as good as none.
+    let wall = max(0, min(clock.wallTime(), 1 << 40))
+    record.passcodeNotBefore = seconds == 0 ? 0 : wall + Int64(seconds)
     record.bootID = clock.bootID()
     record.passcodeNotBeforeSinceBoot = seconds == 0 ? 0 : clock.uptime() / 1000 + Int64(seconds)
     return record

@@ -1,0 +1,78 @@
+import Enclave
+import Keychain
+import SecretMemory
+import Synchronization
+
+/// Passcodes that the test knows. Can be held, so that things happen while one is looked at.
+final class ScriptedPasscode: PasscodeVerifier {
+  static let right = "correct horse"
+  private struct State {
+    var override: PasscodeVerdict?
+    var isSet = true
+    var gate: [CheckedContinuation<Void, Never>]?
+  }
+  private let state = Mutex(State())
+  /// Each attempt that was looked at.
+  let attempts = EventLog<UserID>()
+
+  func setVerdict(_ verdict: PasscodeVerdict?) { state.withLock { $0.override = verdict } }
+  func setIsSet(_ isSet: Bool) { state.withLock { $0.isSet = isSet } }
+  func hold() { state.withLock { $0.gate = [] } }
+  func letGo() {
+    let held = state.withLock { state in
+      defer { state.gate = nil }
+      return state.gate ?? []
+    }
+    for continuation in held { continuation.resume() }
+  }
+
+  func verify(user: UserID, passcode: consuming SecretBytes) async -> PasscodeVerdict {
+    let isRight = passcode.withUnsafeBytes { Array($0) } == Array(Self.right.utf8)
+    attempts.append(user)
+    await withCheckedContinuation { continuation in
+      let passes = state.withLock { state in
+        guard state.gate != nil else { return true }
+        state.gate?.append(continuation)
+        return false
+      }
+      if passes { continuation.resume() }
+    }
+    return state.withLock { $0.override } ?? (isRight ? .right : .wrong)
+  }
+
+  func isSet(user: UserID) async -> Bool { state.withLock { $0.isSet } }
+}
+
+/// A fixed device key, or none.
+final class ScriptedKey: DeviceKeySource {
+  private struct State {
+    var failure: KeychainError?
+    var loads: [Bool] = []
+  }
+  private let state = Mutex(State())
+
+  /// `create` of each try.
+  var loads: [Bool] { state.withLock { $0.loads } }
+  func setFailure(_ failure: KeychainError?) { state.withLock { $0.failure = failure } }
+
+  func load(create: Bool) throws(KeychainError) -> SecretBytes {
+    let failure = state.withLock { state in
+      state.loads.append(create)
+      return state.failure
+    }
+    if let failure { throw failure }
+    do {
+      return try Self.key()
+    } catch {
+      throw .memory(error)
+    }
+  }
+
+  func sealing() throws(KeychainError) -> DeviceKeySealing? { .host }
+
+  static func key() throws(SecretMemoryError) -> SecretBytes {
+    var key = try SecretBytes(count: 32)
+    key.withUnsafeMutableBytes { for index in $0.indices { $0[index] = UInt8(index) } }
+    return key
+  }
+}
