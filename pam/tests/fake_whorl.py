@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A scripted org.whorl for the tests of pam_whorl.so, on the bus of DBUS_SYSTEM_BUS_ADDRESS.
 
-usage: fake_whorl.py [--uid N] STEPS
+usage: fake_whorl.py [--uid N] [--stay] STEPS
 
 STEPS is a JSON list that each Authenticate call runs through, each step a list:
   ["progress", EVENT, {KEY: VALUE}]       a Progress signal to the caller, as whorld sends it
@@ -14,7 +14,8 @@ STEPS is a JSON list that each Authenticate call runs through, each step a list:
   ["die"]                                 leaves the bus at once
 A script that ends without an answer leaves the call unanswered.
 
-Prints "ready" when the name is owned, then one JSON line for each call. Ends when its standard input does.
+Prints "ready" when the name is owned, then one JSON line for each call. Ends when its standard input
+does, or with --stay when the bus does.
 """
 import argparse
 import json
@@ -104,6 +105,7 @@ class Script:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--uid", type=int)
+    parser.add_argument("--stay", action="store_true")
     parser.add_argument("steps")
     arguments = parser.parse_args()
     steps = json.loads(arguments.steps)
@@ -125,7 +127,9 @@ def main():
     whorl.request_name("org.whorl", dbus.bus.NAME_FLAG_DO_NOT_QUEUE)
     print("ready", flush=True)
     loop = GLib.MainLoop()
-    GLib.io_add_watch(0, GLib.PRIORITY_DEFAULT, GLib.IO_HUP | GLib.IO_IN, lambda *_: loop.quit())
+    whorl.call_on_disconnection(lambda _: loop.quit())
+    if not arguments.stay:
+        GLib.io_add_watch(0, GLib.PRIORITY_DEFAULT, GLib.IO_HUP | GLib.IO_IN, lambda *_: loop.quit())
     loop.run()
 
 
