@@ -12,7 +12,7 @@ final class BridgeProcess {
   /// How it ended, for people; nil while it runs.
   private(set) var ending: String?
 
-  private let pid: pid_t
+  let pid: pid_t
   private var exitWatch: FDWatch?
   private var exitDescriptor: Int32
 

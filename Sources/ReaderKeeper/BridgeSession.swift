@@ -50,6 +50,9 @@ final class BridgeSession {
     Task { _ = try? await send(.enumerate) }
   }
 
+  /// The bridge's process number.
+  var processID: Int32 { process.pid }
+
   /// Whether nothing is asked and nothing is open.
   var isIdle: Bool { pending.isEmpty && open.isEmpty }
 

@@ -17,6 +17,13 @@ public struct Image: Sendable, Hashable {
   public var height: Int
   /// `width * height` bytes.
   public var pixels: [UInt8]
+
+  /// An image of these pixels.
+  public init(width: Int, height: Int, pixels: [UInt8]) {
+    self.width = width
+    self.height = height
+    self.pixels = pixels
+  }
 }
 
 extension ReaderKeeper {

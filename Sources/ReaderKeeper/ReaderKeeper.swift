@@ -41,8 +41,8 @@ public final class ReaderKeeper {
     return session.readers
   }
 
-  /// Whether a bridge process runs.
-  public var isRunning: Bool { session != nil }
+  /// The bridge's process number, for the log and for tests; nil while none runs.
+  public var processID: Int32? { session?.processID }
 
   /// Ends the bridge, for sleep and for the end of the daemon. What runs fails with `.bridgeFailed`; the next request
   /// starts a new bridge. Returns when the process is gone.

@@ -1,0 +1,171 @@
+import GLibLoop
+import ReaderKeeper
+import ReaderLink
+import TestKit
+import Testing
+
+/// A bridge that a hostile device has taken over.
+@Suite struct FakeBridgeTests {
+  init() { GLibLoop.startThread() }
+
+  private let reader = ReaderID(driver: "fake", deviceID: "0", ordinal: 0)
+  private let print = Array("FP3".utf8)
+
+  @Test(arguments: [
+    "silent", "ends at once", "noise", "future version", "reply before hello", "hello twice",
+  ]) @GLibActor func `a bridge that starts badly costs one error`(_ fault: String) async throws {
+    let fake = try FakeSetup(fault)
+    let keeper = fake.keeper
+    expectBridgeFailed(await failure { try await keeper.open(reader) })
+    try await keeper.open(reader)
+    #expect(try await keeper.verify(reader, print: print))
+    await fake.keeper.stop()
+  }
+
+  static let faults = [
+    "noise in the middle", "oversized", "unknown kind", "half a message then the end", "crash",
+    "answer of another kind", "answer to a request never made", "event of a request never made", "index out of range",
+    "stage of a verification", "two readers of one token", "flood", "no pong",
+  ]
+
+  @Test(arguments: faults)
+  @GLibActor func `nonsense in the middle of a verification costs one error`(_ fault: String) async throws {
+    let fake = try FakeSetup(fault)
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    expectBridgeFailed(await failure { try await keeper.verify(reader, print: print) })
+    try await keeper.open(reader)
+    #expect(try await keeper.verify(reader, print: print))
+    await fake.keeper.stop()
+  }
+
+  @Test(arguments: faults)
+  @GLibActor func `nonsense in the middle of an enrolment costs one error`(_ fault: String) async throws {
+    let fake = try FakeSetup(fault)
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    expectBridgeFailed(await failure { try await keeper.enroll(reader, finger: .leftThumb, user: "a") { _ in } })
+    try await keeper.open(reader)
+    #expect(try await keeper.enroll(reader, finger: .leftThumb, user: "a") { _ in } == print)
+    await fake.keeper.stop()
+  }
+
+  @Test @GLibActor func `every request that was pending fails, each once`() async throws {
+    let fake = try FakeSetup("waits")
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    let waiting = (0..<5).map { _ in Task { await failure { try await keeper.verify(reader, print: print) } } }
+    let last = Task { await failure { try await keeper.identify(reader, prints: [print]) } }
+    await fake.arrivals(6)
+    await keeper.stop()
+    for task in waiting + [last] { expectBridgeFailed(await task.value) }
+  }
+
+  @Test @GLibActor func `a bridge that does not cancel is replaced and the caller is cancelled all the same`()
+    async throws
+  {
+    let fake = try FakeSetup("deaf to cancel")
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    let pid = keeper.processID
+    var reasons: [String] = []
+    keeper.onBridgeFailed = { reasons.append($0) }
+    let check = Task { try await keeper.verify(reader, print: print) }
+    await fake.arrivals(1)
+    check.cancel()
+    #expect(await failure { try await check.value } == .cancelled)
+    #expect(reasons == ["it did not cancel in time"])
+    try await keeper.open(reader)
+    #expect(keeper.processID != pid)
+    await fake.keeper.stop()
+  }
+
+  @Test @GLibActor func `an early verdict counts at once and the reader's next request waits for the end`() async throws
+  {
+    let fake = try FakeSetup("early verdict then waits")
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    // The bridge never ends the verification by itself: only its cancellation by close does.
+    #expect(try await keeper.verify(reader, print: print))
+    try await keeper.close(reader)
+    await fake.keeper.stop()
+  }
+
+  @Test @GLibActor func `a verdict that is taken back ends the bridge`() async throws {
+    let fake = try FakeSetup("early verdict then the contrary")
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    var reasons: [String] = []
+    keeper.onBridgeFailed = { reasons.append($0) }
+    #expect(try await keeper.verify(reader, print: print) == false)
+    // The reader's next request comes after the end of the first, so the contrary has been read by then.
+    _ = await failure { try await keeper.verify(reader, print: print) }
+    #expect(reasons == ["it answered nonsense"])
+    await fake.keeper.stop()
+  }
+
+  @Test @GLibActor func `a reader that asks for the touch again without end is given up`() async throws {
+    let fake = try FakeSetup("endless retries", once: false)
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    var retries = 0
+    let error = await failure { try await keeper.verify(reader, print: print) { _ in retries += 1 } }
+    #expect(error == .retry(.tooShort))
+    #expect(retries == 20)
+    await fake.keeper.stop()
+  }
+
+  @Test @GLibActor func `names lose their control characters`() async throws {
+    let fake = try FakeSetup("ugly names", once: false)
+    let keeper = fake.keeper
+    #expect(try await keeper.readers().map(\.name) == ["?[31mred??"])
+    await fake.keeper.stop()
+  }
+
+  @Test func `readers of the same kind are told apart by their order`() {
+    let one = ReaderDescription(
+      token: 4, driver: "a", deviceID: "0", name: "", scanType: .press, features: [], enrollStages: 1)
+    var two = one
+    two.driver = "b"
+    #expect(
+      ReaderID.ids(of: [one, two, one]) == [
+        ReaderID(driver: "a", deviceID: "0", ordinal: 0), ReaderID(driver: "b", deviceID: "0", ordinal: 0),
+        ReaderID(driver: "a", deviceID: "0", ordinal: 1),
+      ])
+  }
+
+  private func expectBridgeFailed(_ error: ReaderError?) {
+    guard case .bridgeFailed = error else {
+      Issue.record("\(String(describing: error)) is not a failure of the bridge")
+      return
+    }
+  }
+}
+
+/// A keeper of the fake bridge; the fault shows in its first process alone when `once`.
+@GLibActor
+private final class FakeSetup {
+  let keeper: ReaderKeeper
+  private let folder: TemporaryFolder
+  private let arrived: AsyncStream<Void>
+
+  /// Waits until the bridge has read so many requests (with the faults that tell it).
+  func arrivals(_ count: Int) async {
+    var iterator = arrived.makeAsyncIterator()
+    for _ in 0..<count { await iterator.next(isolation: GLibActor.shared) }
+  }
+
+  init(_ fault: String, once: Bool = true) throws {
+    folder = try TemporaryFolder()
+    var environment = ["FAKE_FAULT": fault]
+    if once { environment["FAKE_ONCE"] = folder("faulted") }
+    var limits = ReaderKeeper.Limits.standard
+    limits.start = fault == "silent" ? 300 : 10_000
+    limits.pong = fault == "no pong" ? 300 : 10_000
+    limits.cancel = 1000
+    keeper = ReaderKeeper(program: try BuiltPrograms.path("fake-bridge"), environment: environment, limits: limits)
+    let (arrived, sink) = AsyncStream<Void>.makeStream()
+    self.arrived = arrived
+    keeper.onFingerStatus = { _, _, _ in sink.yield() }
+  }
+}

@@ -1,0 +1,123 @@
+// A bridge that misbehaves on purpose. FAKE_FAULT names how; FAKE_ONCE names a file whose presence means "no more":
+// the first process makes the file and misbehaves, those after it behave.
+import Glibc
+import ReaderLink
+
+@main
+struct Main {
+  static func main() {
+    var fault = getenv("FAKE_FAULT").map { String(cString: $0) } ?? ""
+    if let once = getenv("FAKE_ONCE") {
+      let file = open(once, O_CREAT | O_EXCL | O_WRONLY, 0o600)
+      if file < 0 { fault = "" } else { close(file) }
+    }
+    var bridge = FakeBridge(fault: fault)
+    bridge.run()
+  }
+}
+
+struct FakeBridge {
+  let fault: String
+  var decoder = FrameDecoder()
+
+  init(fault: String) { self.fault = fault }
+
+  mutating func run() {
+    switch fault {
+    case "silent": hang()
+    case "ends at once": exit(3)
+    case "noise": send(raw: [UInt8](repeating: 0xA5, count: 64))
+    case "future version": send(.hello(version: 99, libfprint: ""))
+    case "reply before hello": send(.reply(request: 1, .readers([])))
+    default: send(.hello(version: LinkLimits.version, libfprint: "fake"))
+    }
+    if fault == "hello twice" { send(.hello(version: LinkLimits.version, libfprint: "fake")) }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = read(3, &buffer, buffer.count)
+      if count <= 0 { exit(0) }
+      decoder.append(buffer[..<count])
+      while let message = try? decoder.next() {
+        if let call = try? NumberedRequest(decoding: message) { answer(call) }
+      }
+    }
+  }
+
+  private func answer(_ call: NumberedRequest) {
+    let number = call.number
+    switch call.request {
+    case .ping: if fault != "no pong" { send(.reply(request: number, .pong)) }
+    case .enumerate: send(.reply(request: number, .readers(readers)))
+    case .enroll:
+      send(.event(.enrollProgress(request: number, stage: 1, of: 5)))
+      misbehave(number, good: .print(Array("FP3".utf8)))
+    case .verify: misbehave(number, good: .verdict(matched: true, index: 0))
+    case .identify: misbehave(number, good: .verdict(matched: true, index: 1))
+    case .cancel(let request):
+      if fault != "deaf to cancel" { send(.reply(request: request, .failed(.cancelled))) }
+    default: send(.reply(request: number, .done))
+    }
+  }
+
+  /// What the fault does in the middle of a request.
+  private func misbehave(_ number: UInt64, good: ReaderReply) {
+    switch fault {
+    case "deaf to cancel", "no pong", "waits":
+      // The sign that the request has arrived.
+      send(.event(.fingerStatus(reader: 1, needed: true, present: false)))
+    case "noise in the middle": send(raw: [UInt8](repeating: 0xA5, count: 64))
+    case "oversized": send(raw: [0xff, 0xff, 0xff, 0x7f, 2])
+    case "unknown kind": send(raw: [1, 0, 0, 0, 200])
+    case "half a message then the end":
+      send(raw: [50, 0, 0, 0, 2, 1])
+      exit(0)
+    case "crash":
+      signal(SIGABRT, SIG_DFL)
+      abort()
+    case "answer of another kind": send(.reply(request: number, .done))
+    case "answer to a request never made": send(.reply(request: number + 1000, .verdict(matched: true, index: 0)))
+    case "event of a request never made": send(.event(.verdict(request: number + 1000, matched: true, index: 0)))
+    case "index out of range": send(.reply(request: number, .verdict(matched: true, index: 7)))
+    case "stage of a verification":
+      if case .verdict = good {
+        send(.event(.enrollProgress(request: number, stage: 1, of: 5)))
+      } else {
+        send(raw: [0])
+      }
+      send(raw: [0, 0, 0, 0])
+    case "two readers of one token": send(.event(.readersChanged(readers + readers)))
+    case "flood": while true { send(.event(.fingerStatus(reader: 1, needed: true, present: false))) }
+    case "early verdict then waits": send(.event(.verdict(request: number, matched: true, index: 0)))
+    case "early verdict then the contrary":
+      send(.event(.verdict(request: number, matched: false, index: 0)))
+      send(.reply(request: number, .verdict(matched: true, index: 0)))
+    case "endless retries":
+      send(.event(.retry(request: number, reason: .tooShort)))
+      send(.reply(request: number, .failed(.retry(.tooShort))))
+    default: send(.reply(request: number, good))
+    }
+  }
+
+  private var readers: [ReaderDescription] {
+    let name = fault == "ugly names" ? "\u{1b}[31mred\u{202e}\n" : "Fake"
+    return [
+      ReaderDescription(
+        token: 1, driver: "fake", deviceID: "0", name: name, scanType: .press, features: [.verify], enrollStages: 5)
+    ]
+  }
+
+  private func hang() -> Never { while true { pause() } }
+
+  private func send(_ answer: ReaderAnswer) {
+    if let bytes = try? answer.encoded() { send(raw: bytes) }
+  }
+
+  private func send(raw bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(3, $0.baseAddress, $0.count) }
+      if count <= 0 { exit(0) }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
