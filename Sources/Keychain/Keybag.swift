@@ -102,7 +102,7 @@ struct Keybag: ~Copyable {
     from database: Database, user: UserID, deviceKey: borrowing SecretBytes
   ) throws(KeychainError) -> SecretBytes {
     var slot: (number: Int64, wrapped: [UInt8])?
-    try database.rows("SELECT slot, kind, version, wrapped FROM keybag") { (row) throws(KeychainError) in
+    try database.rows("SELECT slot, kind, version, wrapped, parameters FROM keybag") { (row) throws(KeychainError) in
       guard let number = row.integer(0), let kind = row.integer(1), let version = row.integer(2),
         let wrapped = row.blob(3), slot == nil
       else { throw .tampered("the keybag in \(database.path)") }
@@ -113,6 +113,8 @@ struct Keybag: ~Copyable {
       guard version == slotVersion else {
         throw .unsupported("a keybag slot of version \(version) in \(database.path)")
       }
+      // A device slot has none.
+      guard row.isNull(4) else { throw .tampered("the keybag in \(database.path)") }
       slot = (number, wrapped)
       return true
     }
