@@ -63,6 +63,7 @@ extension Variant {
       self.init(
         sinking: bytes.withUnsafeBytes { g_variant_new_fixed_array(type.pointer, $0.baseAddress, UInt($0.count), 1) })
     case .array(let element, let values):
+      guard !element.hasPrefix("{") else { throw .invalid("an array of \(element), which is a dictionary") }
       let type = try VariantType(element)
       for value in values where value.signature != element {
         throw .invalid("a \(value.signature) in an array of \(element)")
@@ -83,6 +84,7 @@ extension Variant {
     key: String, value: String, _ entries: [BusEntry], depth: Int
   ) throws(BusError) -> Variant {
     guard key.utf8.count == 1, "ybnqiuxthdsog".contains(key) else { throw .invalid("dictionary keys of type \(key)") }
+    guard !value.hasPrefix("{") else { throw .invalid("dictionary values of type \(value)") }
     _ = try VariantType(value)
     let type = try VariantType("{" + key + value + "}")
     return try children(entries.count) { (index) throws(BusError) in
