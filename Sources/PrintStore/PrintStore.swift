@@ -14,8 +14,8 @@ public struct PrintStore: Sendable {
   /// The store in that folder, which the first `save` makes (but not the folders above it).
   public init(root: String) { self.root = root }
 
-  /// Names one print.
-  public struct Key: Sendable, Hashable {
+  /// Names one print. Two of them are not compared: folders differ by bytes, but Swift's strings by characters.
+  public struct Key: Sendable {
     /// The user's name. Not empty, at most 255 bytes, without slash and zero byte, not beginning with a dot.
     public var user: String
     /// libfprint's name of the driver. As `user`, but may begin with a dot.
