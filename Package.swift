@@ -49,8 +49,10 @@ let testTargets: [Target] = [
   tests("WhorlClientTests", ["WhorlClient", "SecretMemory", "TestKit"]),
   tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "CPosix"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
-  tests("WhorldTests", ["WhorlDaemon", "TestKit"]),
-  tests("IntegrationTests", ["TestKit"]),
+  tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain"]),
+  tests(
+    "IntegrationTests",
+    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory"]),
 ]
 
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.

@@ -1,0 +1,249 @@
+import GLibLoop
+import Testing
+
+@testable import WhorlCommand
+
+@Suite struct FingerCommandTests {
+  init() { GLibLoop.startThread() }
+
+  @GLibActor private func done(_ word: String) -> ScanStatus { ScanStatus(word: word, done: true) }
+  @GLibActor private func step(_ word: String) -> ScanStatus { ScanStatus(word: word, done: false) }
+  @GLibActor private var goodScan: [ScanStatus] {
+    [step("enroll-stage-passed"), step("enroll-stage-passed"), step("enroll-stage-passed"), done("enroll-completed")]
+  }
+
+  @Test @GLibActor func `enroll tells each stage, confirms with one more touch, and releases`() async {
+    let fixture = Fixture()
+    fixture.service.scans = [goodScan, [done("verify-match")]]
+    #expect(await fixture.run("enroll") == .ok)
+    #expect(
+      fixture.console.told == [
+        "Enrolling the right index finger of paul on Fake Reader.",
+        "Touch the reader, 3 times, a little differently each time.",
+        "stage 1 of 3; lift the finger and touch again", "stage 2 of 3; lift the finger and touch again",
+        "stage 3 of 3",
+        "Touch the reader once more to check it.", "The right index finger of paul is enrolled.",
+      ])
+    #expect(
+      fixture.service.calls == [
+        "readers", "fingers paul", "items", "claim paul", "enroll right-index-finger", "verify right-index-finger",
+        "release",
+      ])
+  }
+
+  @Test @GLibActor func `a print that does not match its own finger is deleted again, and said to be`() async {
+    let fixture = Fixture()
+    fixture.service.scans = [goodScan, [done("verify-no-match")]]
+    #expect(await fixture.run("enroll", "left-thumb") == .authenticationFailed)
+    #expect(fixture.service.calls.suffix(2) == ["delete left-thumb", "release"])
+    #expect(fixture.service.fingers.isEmpty)
+    #expect(fixture.complaint.contains("the new print was deleted"))
+  }
+
+  @Test @GLibActor func `a confirmation that fails in another way deletes the print too, and says where that failed`()
+    async
+  {
+    let fixture = Fixture()
+    fixture.service.scans = [goodScan]
+    fixture.service.problems["verify"] = [ServiceProblem(.disconnected)]
+    fixture.service.problems["delete"] = [ServiceProblem(.disconnected, "gone")]
+    #expect(await fixture.run("enroll") == .noDaemon)
+    #expect(fixture.complaint.contains("could not be deleted"))
+    #expect(fixture.complaint.contains("whorl delete right-index-finger"))
+  }
+
+  @Test(arguments: [
+    ("enroll-failed", ExitCode.failed, "did not fit together"), ("enroll-data-full", .failed, "memory is full"),
+    ("enroll-duplicate", .failed, "enrolled already"), ("enroll-disconnected", .noReader, "unplugged"),
+    ("enroll-unknown-error", .failed, "reader failed"), ("enroll-\u{1B}[2J", .failed, "enroll-\\u{1B}[2J"),
+  ])
+  @GLibActor func `each way that an enrolment fails has its text, and nothing is confirmed`(
+    word: String, code: ExitCode, text: String
+  ) async {
+    let fixture = Fixture()
+    fixture.service.scans = [[step("enroll-stage-passed"), done(word)], [done("verify-match")]]
+    #expect(await fixture.run("enroll") == code)
+    #expect(fixture.complaint.contains(text))
+    #expect(fixture.service.calls.last == "release")
+    #expect(!fixture.service.calls.contains { $0.hasPrefix("verify") })
+  }
+
+  @Test(arguments: [
+    ("enroll-retry-scan", "That did not work; lift the finger and touch again."),
+    ("enroll-swipe-too-short", "Too short; swipe the whole finger over the reader."),
+    ("enroll-finger-not-centered", "Off the middle; put the finger on the middle of the reader."),
+    ("enroll-remove-and-retry", "Lift the finger, then touch again."),
+    ("enroll-swipe-too-fast", "Too fast; swipe more slowly."),
+    ("enroll-new-word", "The reader says \"enroll-new-word\"."),
+  ])
+  @GLibActor func `each retry has its hint and goes on`(word: String, text: String) async {
+    let fixture = Fixture()
+    fixture.service.scans = [[step(word)] + goodScan, [done("verify-match")]]
+    #expect(await fixture.run("enroll") == .ok)
+    #expect(fixture.console.told.contains(text))
+  }
+
+  @Test @GLibActor func `made-up status streams end, whatever they hold`() async {
+    let words = [
+      "", "enroll-stage-passed", "enroll-completed", "verify-match", "enroll-failed", "\u{0}", "verify-no-match",
+      "enroll-retry-scan", String(repeating: "x", count: 10_000), "enroll-disconnected",
+    ]
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<300 {
+      let fixture = Fixture()
+      fixture.service.readerList[0] = ReaderListing(
+        path: "/r/0", name: "R", scanType: "press", stages: Bool.random() ? 3 : nil)
+      fixture.service.scans = (0..<2).map { _ in
+        (0..<Int.random(in: 0...12, using: &random)).map { _ in
+          ScanStatus(word: words.randomElement() ?? "", done: Bool.random())
+        }
+      }
+      let code = await fixture.run("enroll")
+      #expect(fixture.service.calls.last == "release")
+      #expect((code == .ok) == fixture.console.complaints.isEmpty)
+      for line in fixture.console.told { #expect(line.utf8.count < 2000 && !line.contains("\n")) }
+    }
+  }
+
+  @Test @GLibActor func `more stages than announced never count past the end`() async {
+    let fixture = Fixture()
+    fixture.service.scans = [
+      Array(repeating: step("enroll-stage-passed"), count: 6) + [done("enroll-completed")], [done("verify-match")],
+    ]
+    #expect(await fixture.run("enroll") == .ok)
+    #expect(!fixture.console.told.contains { $0.contains("4 of 3") })
+  }
+
+  @Test @GLibActor func `without a reader, or with a busy one, nobody is asked for a touch`() async {
+    let none = Fixture()
+    none.service.readerList = []
+    #expect(await none.run("enroll") == .noReader)
+    #expect(none.console.told.isEmpty)
+
+    let busy = Fixture()
+    busy.service.problems["claim"] = [ServiceProblem(.alreadyInUse)]
+    #expect(await busy.run("enroll") == .busy)
+    #expect(busy.console.told.isEmpty)
+    #expect(busy.complaint.contains("in use by another program"))
+
+    let denied = Fixture()
+    denied.service.problems["claim"] = [ServiceProblem(.permissionDenied)]
+    #expect(await denied.run("enroll") == .notAllowed)
+    #expect(denied.console.told.isEmpty)
+  }
+
+  @Test(arguments: [("SUDO_UID", "1000"), ("PKEXEC_UID", "1000"), ("DOAS_USER", "paul")])
+  @GLibActor func `under sudo the finger is that of whoever called it, and the name is said before the first touch`(
+    variable: String, value: String
+  ) async {
+    var fixture = Fixture()
+    fixture.surroundings.effectiveUser = 0
+    fixture.surroundings.environment = [variable: value]
+    fixture.service.scans = [goodScan, [done("verify-match")]]
+    #expect(await fixture.run("enroll") == .ok)
+    #expect(fixture.service.calls.contains("claim paul"))
+    #expect(fixture.console.told.first?.contains("of paul") == true)
+  }
+
+  @Test @GLibActor func `--user counts more than sudo, a uid becomes a name, and made-up users are refused`() async {
+    var fixture = Fixture()
+    fixture.surroundings.effectiveUser = 0
+    fixture.surroundings.environment = ["SUDO_UID": "1000"]
+    fixture.service.fingers = ["left-thumb"]
+    #expect(await fixture.run("fingers", "--user", "ada") == .ok)
+    #expect(fixture.service.calls.last == "fingers ada")
+    #expect(await fixture.run("fingers", "--user", "1001") == .ok)
+    #expect(fixture.service.calls.last == "fingers ada")
+    #expect(await fixture.run("fingers", "--user", "nobody-here") == .notFound)
+    #expect(fixture.complaint.contains("\"nobody-here\""))
+    fixture.surroundings.environment = ["SUDO_UID": "77777"]
+    #expect(await fixture.run("enroll") == .notFound)
+    fixture.surroundings.environment = ["SUDO_UID": "-1\u{1B}"]
+    #expect(await fixture.run("enroll") == .notFound)
+  }
+
+  @Test @GLibActor func `variables of sudo mean nothing to a caller who is not root`() async {
+    var fixture = Fixture()
+    fixture.surroundings.environment = ["SUDO_UID": "1001"]
+    fixture.service.fingers = ["left-thumb"]
+    #expect(await fixture.run("fingers") == .ok)
+    #expect(fixture.service.calls.last == "fingers paul")
+  }
+
+  @Test @GLibActor func `secrets bound to the current fingers are named before a finger is enrolled or deleted`() async
+  {
+    let fixture = Fixture()
+    fixture.service.stored = [.init(name: "vault", constraints: ["biometry-current-set"], secret: [1])]
+    #expect(await fixture.run("enroll") == .cancelled)
+    #expect(fixture.console.questions.first?.contains("\"vault\"") == true)
+    #expect(!fixture.service.calls.contains("claim paul"))
+
+    fixture.service.fingers = ["left-thumb"]
+    #expect(await fixture.run("delete", "left-thumb") == .cancelled)
+    #expect(fixture.service.fingers == ["left-thumb"])
+
+    fixture.console.hasTerminal = false
+    fixture.service.scans = [goodScan, [done("verify-match")]]
+    #expect(await fixture.run("enroll") == .ok)
+    #expect(fixture.console.told.first?.contains("\"vault\"") == true)
+  }
+
+  @Test @GLibActor func `verify tells a match from a miss by its exit code`() async {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.scans = [
+      [step("verify-retry-scan"), done("verify-match")], [done("verify-no-match")], [done("verify-disconnected")], [],
+    ]
+    #expect(await fixture.run("verify") == .ok)
+    #expect(fixture.service.calls.contains("verify any"))
+    #expect(await fixture.run("verify", "left-thumb") == .authenticationFailed)
+    #expect(await fixture.run("verify") == .noReader)
+    #expect(await fixture.run("verify") == .failed)
+    #expect(fixture.service.calls.filter { $0 == "release" }.count == 4)
+  }
+
+  @Test @GLibActor func `verify of a finger that is not enrolled asks for no touch`() async {
+    let fixture = Fixture()
+    #expect(await fixture.run("verify") == .noFingers)
+    fixture.service.fingers = ["left-thumb"]
+    #expect(await fixture.run("verify", "right-thumb") == .notFound)
+    #expect(fixture.console.told.isEmpty)
+  }
+
+  @Test @GLibActor func `fingers lists one on a line, and none has its own exit code`() async {
+    let fixture = Fixture()
+    #expect(await fixture.run("fingers") == .noFingers)
+    #expect(fixture.complaint == "no finger of paul is enrolled; enrol one with: whorl enroll")
+    fixture.service.fingers = ["left-thumb", "right-index-finger"]
+    #expect(await fixture.run("fingers") == .ok)
+    #expect(fixture.console.printed == ["left-thumb", "right-index-finger"])
+  }
+
+  @Test @GLibActor func `delete of all asks on a terminal, and needs --all without one`() async {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb", "right-thumb"]
+    #expect(await fixture.run("delete") == .cancelled)
+    #expect(fixture.console.questions == ["Delete all fingers of paul (left thumb, right thumb)?"])
+    #expect(fixture.service.fingers.count == 2)
+
+    fixture.console.confirms = true
+    #expect(await fixture.run("delete") == .ok)
+    #expect(fixture.service.fingers.isEmpty)
+
+    fixture.service.fingers = ["left-thumb"]
+    fixture.console.hasTerminal = false
+    #expect(await fixture.run("delete") == .usage)
+    #expect(await fixture.run("delete", "--all") == .ok)
+    #expect(fixture.service.fingers.isEmpty)
+    #expect(await fixture.run("delete", "--all") == .noFingers)
+  }
+
+  @Test @GLibActor func `delete of one leaves the others`() async {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb", "right-thumb"]
+    #expect(await fixture.run("delete", "right-thumb") == .ok)
+    #expect(fixture.service.fingers == ["left-thumb"])
+    #expect(await fixture.run("delete", "right-thumb") == .notFound)
+    #expect(fixture.complaint.contains("enrolled: left-thumb"))
+  }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import WhorlCommand
+
+@Suite struct ParserTests {
+  private func parse(_ words: String...) throws -> Invocation { try InvocationParser.parse(words) }
+
+  private func failure(_ words: String...) -> CommandFailure? {
+    do throws(CommandFailure) {
+      _ = try InvocationParser.parse(words)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func `each command is understood`() throws {
+    let left = try #require(FingerName("left-thumb"))
+    #expect(try parse("status") == .status)
+    #expect(try parse("enroll") == .enroll(.standard, user: nil))
+    #expect(try parse("enroll", "left-thumb") == .enroll(left, user: nil))
+    #expect(try parse("verify") == .verify(nil, user: nil))
+    #expect(try parse("fingers") == .fingers(user: nil))
+    #expect(try parse("delete") == .delete(nil, user: nil, confirmed: false))
+    #expect(try parse("delete", "--all") == .delete(nil, user: nil, confirmed: true))
+    #expect(try parse("delete", "left-thumb") == .delete(left, user: nil, confirmed: false))
+    #expect(try parse("set", "mail") == .set(name: "mail", requirement: nil))
+    #expect(try parse("get", "mail") == .get(name: "mail"))
+    #expect(try parse("list") == .list)
+    #expect(try parse("rm", "mail") == .remove(name: "mail"))
+  }
+
+  @Test func `the finger without a name is the right index finger`() throws {
+    #expect(try parse("enroll") == .enroll(try #require(FingerName("right-index-finger")), user: nil))
+  }
+
+  @Test func `options stand before or after the name, with the value in the same word or the next`() throws {
+    let expected = Invocation.set(name: "mail", requirement: .current)
+    #expect(try parse("set", "mail", "--require", "current") == expected)
+    #expect(try parse("set", "--require=current", "mail") == expected)
+    #expect(try parse("set", "-r", "current", "mail") == expected)
+    #expect(try parse("set", "-rcurrent", "mail") == expected)
+    #expect(try parse("enroll", "-u", "paul") == .enroll(.standard, user: "paul"))
+    #expect(try parse("delete", "-au", "paul") == .delete(nil, user: "paul", confirmed: true))
+  }
+
+  @Test func `two dashes end the options, and one dash is a name`() throws {
+    #expect(try parse("get", "--", "--mail") == .get(name: "--mail"))
+    #expect(try parse("rm", "--", "--") == .remove(name: "--"))
+    #expect(try parse("get", "-") == .get(name: "-"))
+    #expect(try parse("--", "list") == .list)
+  }
+
+  @Test func `help and version are found anywhere that an option may stand`() throws {
+    #expect(try parse("--help") == .help(of: nil))
+    #expect(try parse("-h") == .help(of: nil))
+    #expect(try parse("help") == .help(of: nil))
+    #expect(try parse("help", "get") == .help(of: .get))
+    #expect(try parse("--help", "get") == .help(of: .get))
+    #expect(try parse("get", "--help") == .help(of: .get))
+    #expect(try parse("--version") == .version)
+    #expect(try parse("-V") == .version)
+  }
+
+  @Test(arguments: [
+    ["frob"], ["get", "--frob", "x"], ["get", "-z", "x"], ["enroll", "toe"], ["set", "x", "--require", "blood"],
+    ["list", "extra"], ["status", "extra"], ["fingers", "left-thumb"], ["enroll", "left-thumb", "right-thumb"],
+    ["set", "x", "--require"], ["enroll", "--user"], ["delete", "--all=yes"], ["--frob"], ["list", "--all"],
+  ])
+  func `a wrong word is a usage error that names it`(words: [String]) throws {
+    let failure = try #require(
+      throws: CommandFailure.self, performing: { () throws -> Void in _ = try InvocationParser.parse(words) })
+    #expect(failure.code == .usage)
+    #expect(!failure.message.contains("\n"))
+    let named = [
+      "frob", "--frob", "-z", "toe", "blood", "extra", "left-thumb", "right-thumb", "--require", "--user", "--all",
+    ]
+    #expect(named.contains { failure.message.contains($0) }, "\(failure.message)")
+  }
+
+  @Test(arguments: [
+    [], ["set"], ["get"], ["rm"], ["get", ""], ["enroll", "--user="], ["delete", "left-thumb", "--all"],
+  ])
+  func `a missing, empty or contradicting word is a usage error`(words: [String]) throws {
+    let failure = try #require(
+      throws: CommandFailure.self, performing: { () throws -> Void in _ = try InvocationParser.parse(words) })
+    #expect(failure.code == .usage)
+  }
+
+  @Test func `a secret that was typed as an argument is not repeated`() {
+    let failure = failure("set", "mail", "hunter2")
+    #expect(failure?.code == .usage)
+    #expect(failure?.message.contains("hunter2") == false)
+    #expect(failure?.message.contains("never from an argument") == true)
+    #expect(self.failure("set", "mail", "--password=hunter2")?.message.contains("hunter2") == false)
+  }
+
+  @Test func `a name of more than the store's limit is refused with both numbers`() {
+    let failure = failure("get", String(repeating: "n", count: 4097))
+    #expect(failure?.message.contains("4097") == true)
+    #expect(failure?.message.contains("4096") == true)
+    #expect(self.failure("get", String(repeating: "n", count: 4096)) == nil)
+  }
+
+  @Test func `every requirement has its constraints, and back`() {
+    for requirement in Requirement.allCases {
+      #expect(Requirement(constraints: requirement.constraints) == requirement)
+    }
+    #expect(Requirement(constraints: ["user-presence", "biometry-any"]) == nil)
+  }
+}
+
+@Suite struct EscapingTests {
+  @Test(arguments: [
+    ("plain text", "plain text"), ("Zoë 日本 🙂", "Zoë 日本 🙂"), ("a\nb\tc\rd", "a\\nb\\tc\\rd"),
+    ("\u{1B}[2Jgone", "\\u{1B}[2Jgone"), ("\u{7}", "\\u{7}"), ("\u{7F}\u{9B}31m", "\\u{7F}\\u{9B}31m"),
+    ("\u{202E}gnp.exe", "\\u{202E}gnp.exe"), ("a\u{2028}b", "a\\u{2028}b"), ("back\\slash", "back\\\\slash"),
+    ("\u{0}", "\\u{0}"), ("\u{1B}\u{301}", "\\u{1B}\u{301}"), ("\r\n", "\\r\\n"),
+  ])
+  func `what a terminal would obey is shown and not sent`(raw: String, shown: String) {
+    #expect(Escaping.shown(raw) == shown)
+  }
+
+  @Test func `long text is cut`() {
+    #expect(Escaping.shown(String(repeating: "x", count: 100), limit: 10) == "xxxxxxxxxx...")
+  }
+}

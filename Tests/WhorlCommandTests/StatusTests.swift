@@ -1,0 +1,128 @@
+import GLibLoop
+import Testing
+
+@testable import WhorlCommand
+
+@Suite struct StatusTests {
+  private var complete: ServiceStatus {
+    var status = ServiceStatus()
+    status.version = "0.1.0"
+    status.deviceKey = "host"
+    status.readers = [.init(name: "Fake Reader", driver: "fake", scanType: "press", isTrusted: true)]
+    status.enrolled = ["right-index-finger"]
+    status.biometry = "available"
+    status.missesAllowed = 5
+    status.passcode = "set"
+    return status
+  }
+
+  private func report(_ status: ServiceStatus, _ wiring: PAMWiring = PAMWiring()) -> StatusReport {
+    StatusReport(.success(status), wiring, user: "paul")
+  }
+
+  @Test func `with everything there nothing is left to do but the caveat about the data`() {
+    let wiring = PAMWiring(services: ["login", "sudo"], hasFiles: true)
+    let report = report(complete, wiring)
+    #expect(report.failure == nil)
+    #expect(
+      report.lines == [
+        "daemon       running, version 0.1.0",
+        "reader       Fake Reader (fake), press",
+        "fingers      right-index-finger (of paul)",
+        "passcode     your login password",
+        "data safety  until the keybag exists your secrets are as safe as the device key on the same disk,",
+        "             and nothing else seals that key: whoever copies the disk can read them",
+        "             -> encrypt the disk; on a machine with a TPM the key is sealed with that as well, which is safer",
+        "logins       a finger does for login, sudo",
+      ])
+  }
+
+  @Test func `the caveat about the data is there whatever seals the key`() {
+    for key in ["host", "host+tpm2", "unavailable", ""] {
+      var status = complete
+      status.deviceKey = key
+      let text = report(status).lines.joined(separator: "\n")
+      #expect(text.contains("until the keybag exists your secrets are as safe as the device key on the same disk"))
+      #expect(text.contains("TPM"))
+    }
+  }
+
+  @Test func `each missing part has its exit code and a line with what to do`() {
+    var noReader = complete
+    noReader.readers = []
+    noReader.biometry = "no-reader"
+    noReader.biometryError = "blocked by policy: /dev/bus/usb/001/004"
+    #expect(report(noReader).failure?.code == .noReader)
+    #expect(report(noReader).lines.contains { $0.contains("blocked by policy") })
+
+    var failed = complete
+    failed.biometry = "failed"
+    failed.biometryError = "the reader is in use"
+    #expect(report(failed).failure?.code == .noReader)
+    #expect(report(failed).failure?.message.contains("in use") == true)
+
+    var noFingers = complete
+    noFingers.enrolled = []
+    #expect(report(noFingers).failure?.code == .noFingers)
+
+    var unregistered = complete
+    unregistered.biometry = "not-enrolled"
+    unregistered.unregistered = ["right-index-finger"]
+    #expect(report(unregistered).failure?.code == .noFingers)
+
+    var locked = complete
+    locked.biometry = "locked-out"
+    locked.misses = 5
+    #expect(report(locked).failure?.code == .lockedOut)
+
+    var noKey = complete
+    noKey.deviceKey = "unavailable"
+    noKey.deviceKeyError = "systemd-creds is missing"
+    #expect(report(noKey).failure?.code == .storeUnavailable)
+
+    for report in [noReader, failed, noFingers, unregistered, locked, noKey].map({ report($0) }) {
+      #expect(report.lines.contains { $0.contains("-> ") })
+      #expect(report.failure?.message.contains("\n") == false)
+    }
+  }
+
+  @Test func `without the daemon the logins are still shown`() {
+    let wiring = PAMWiring(services: ["sudo"], hasFiles: true)
+    let report = StatusReport(.failure(ServiceProblem(.noDaemon, "no such name")), wiring, user: "paul")
+    #expect(report.failure?.code == .noDaemon)
+    #expect(report.lines.first == "daemon       not there")
+    #expect(report.lines.contains { $0.contains("systemctl start whorld") })
+    #expect(report.lines.contains { $0.contains("a finger does for sudo") })
+  }
+
+  @Test func `what a device calls itself cannot steer the terminal`() {
+    var status = complete
+    status.version = "\u{1B}[2J"
+    status.readers = [.init(name: "\u{1B}]0;x\u{7}", driver: "d\nd", scanType: "\u{9B}m", isTrusted: true)]
+    status.enrolled = ["left\u{1B}"]
+    status.unreadable = ["\r"]
+    status.unregistered = ["\u{202E}"]
+    status.biometry = "failed"
+    status.biometryError = "\u{1B}c\n"
+    status.deviceKey = "x"
+    status.deviceKeyError = "\u{1B}c\n"
+    let wiring = PAMWiring(services: ["su\u{1B}do"], unreadable: ["/etc/\n"], hasFiles: true)
+    let report = StatusReport(.success(status), wiring, user: "p\u{7}")
+    for line in report.lines + [report.failure?.message ?? ""] {
+      #expect(!line.unicodeScalars.contains { $0.value < 32 || (0x7F..<0xA0).contains($0.value) || $0.value == 0x202E })
+    }
+  }
+
+  @Test @GLibActor
+  func `status prints its report, ends with 0 when all is there, and needs no login to use the finger`() async {
+    GLibLoop.startThread()
+    let fixture = Fixture()
+    fixture.service.statusAnswer = complete
+    #expect(await fixture.run("status") == .ok)
+    #expect(fixture.console.printed.count > 5)
+    #expect(fixture.console.complaints.isEmpty)
+    fixture.service.statusAnswer.enrolled = []
+    #expect(await fixture.run("status") == .noFingers)
+    #expect(fixture.console.complaints.count == 1)
+  }
+}
