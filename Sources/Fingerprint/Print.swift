@@ -16,8 +16,7 @@ public final class Print {
   ///
   /// - Throws: `.dataInvalid` for anything else.
   public init(deserializing bytes: [UInt8]) throws(ReaderError) {
-    // libfprint asserts that there are more than the magic's bytes: an empty file must not end the process.
-    guard bytes.count > 3, bytes.starts(with: Array("FP3".utf8)) else { throw .dataInvalid("the data are no print") }
+    guard PrintFormat.isSound(bytes) else { throw .dataInvalid("the print is damaged or no print at all") }
     var error: UnsafeMutablePointer<GError>?
     // Copies what it needs of the bytes; gives a full reference.
     let print = bytes.withUnsafeBufferPointer { fp_print_deserialize($0.baseAddress, gsize($0.count), &error) }

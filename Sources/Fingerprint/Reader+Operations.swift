@@ -191,8 +191,9 @@ extension Reader {
     let template = Print(taking: OpaquePointer(g_object_ref_sink(gpointer(fp_print_new(device)))))
     if let finger { fp_print_set_finger(template.pointer, FpFinger(rawValue: UInt32(finger.rawValue))) }
     if !user.isEmpty { fp_print_set_username(template.pointer, user) }
-    // As fprintd does: the local date, copied by libfprint.
-    if let now = g_date_time_new_now_local() {
+    // As fprintd does: the local date, copied by libfprint. Chips write it into their own storage beside the name, so a
+    // template without a name carries no date either.
+    if finger != nil || !user.isEmpty, let now = g_date_time_new_now_local() {
       let date = g_date_new_dmy(
         GDateDay(g_date_time_get_day_of_month(now)), GDateMonth(rawValue: UInt32(g_date_time_get_month(now))),
         GDateYear(g_date_time_get_year(now)))

@@ -60,7 +60,7 @@ final class BridgeSession {
   func send(
     _ request: ReaderRequest, progress: @escaping @GLibActor (ReaderEvent) -> Void = { _ in }
   ) async throws(ReaderError) -> ReaderReply {
-    if let reader = request.reader { await settle(reader, cancelling: !request.awaitsTouch) }
+    if let reader = request.reader { await settle(reader, for: request) }
     if let failure { throw .bridgeFailed(failure) }
     guard pending.count < Self.requestLimit else { throw .busy("too many requests wait for the readers") }
     lastNumber += 1
@@ -121,9 +121,10 @@ final class BridgeSession {
   // MARK: Requests
 
   /// After an early verdict the bridge may still wait for the finger to be lifted; the reader's next request waits too.
-  private func settle(_ reader: UInt32, cancelling: Bool) async {
+  /// Only closing does not: it ends that wait.
+  private func settle(_ reader: UInt32, for request: ReaderRequest) async {
     while let entry = pending.values.first(where: { $0.request.reader == reader && $0.isSettling }) {
-      if cancelling { cancel(entry.number) }
+      if case .close = request { cancel(entry.number) }
       await entry.ended.wait()
       if Task.isCancelled { return }
     }

@@ -64,7 +64,6 @@ final class Bridge {
     do throws(LinkError) {
       while exitCode == nil, let message = try decoder.next() { accept(try NumberedRequest(decoding: message)) }
     } catch {
-      Hardening.complain("whorl-reader: \(error)")
       end(76)
     }
   }

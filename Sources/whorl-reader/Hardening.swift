@@ -22,6 +22,15 @@ enum Hardening {
     return nil
   }
 
+  /// Lets the standard error lead nowhere: libusb and drivers write there past every log handler. How the process ends
+  /// is all that whorld is told; the exit codes are those of sysexits.h.
+  static func muteStandardError() {
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    guard nowhere >= 0 else { return }
+    dup2(nowhere, 2)
+    close(nowhere)
+  }
+
   static func isSocket(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK

@@ -14,6 +14,7 @@ struct Main {
       Hardening.complain("whorl-reader cannot shed its rights: \(failure)")
       exit(71)
     }
+    Hardening.muteStandardError()
     LibraryLog.silence()
     exit(GLibLoop.run { await Bridge(descriptor: Hardening.linkDescriptor).run() })
   }

@@ -169,6 +169,50 @@ import Testing
     await setup.keeper.stop()
   }
 
+  @Test @GLibActor func `the verdict does not wait until the finger is lifted, the next check does`() async throws {
+    let setup = try await VirtualSetup()
+    let print = try await setup.enroll(.whorl)
+    async let first = setup.keeper.verify(setup.reader, print: print)
+    await setup.fingerNeeded()
+    // The finger stays where it is.
+    try await setup.virtual.send([
+      .automaticFinger(false), .finger(present: true), .image(SyntheticFinger.whorl.press(6)),
+    ])
+    #expect(try await first)
+    async let second = setup.keeper.verify(setup.reader, print: print)
+    try await setup.virtual.send([.finger(present: false)])
+    try await setup.touch(.arch)
+    #expect(try await second == false)
+    await setup.keeper.stop()
+  }
+
+  @Test @GLibActor func `no damage to a print's bytes ends the bridge`() async throws {
+    let setup = try await VirtualSetup()
+    let print = try await setup.enroll(.whorl)
+    try await setup.keeper.close(setup.reader)
+    let pid = setup.keeper.processID
+    var random = SystemRandomNumberGenerator()
+    for round in 0..<1500 {
+      var bytes = print
+      if round % 4 == 0 { bytes.removeLast(Int.random(in: 1...bytes.count, using: &random)) }
+      // The head and the tail hold what the form hangs on.
+      let places = [3..<80, max(0, bytes.count - 80)..<bytes.count, 0..<bytes.count]
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let place = places[round % 3].clamped(to: 0..<bytes.count)
+        if let at = place.randomElement(using: &random) { bytes[at] = UInt8.random(in: 0...255, using: &random) }
+      }
+      // A print that is read gets as far as the closed reader.
+      switch await failure({ try await setup.keeper.verify(setup.reader, print: bytes) }) {
+      case .dataInvalid, .notOpen: continue
+      case let other:
+        Issue.record("\(String(describing: other)) over \(bytes)")
+        return
+      }
+    }
+    #expect(setup.keeper.processID == pid)
+    await setup.keeper.stop()
+  }
+
   @Test(.enabled(if: SharedMaterial.path("prints") != nil, "shared/prints is not here"))
   @GLibActor func `the three shared images enrol and are told apart`() async throws {
     let setup = try await VirtualSetup()

@@ -1,0 +1,98 @@
+import Foundation
+import GLibLoop
+import ReaderKeeper
+import ReaderLink
+import TestKit
+import Testing
+
+/// libfprint's text-driven virtual reader with storage of its own, through the real whorl-reader.
+@Suite struct VirtualDeviceTests {
+  init() { GLibLoop.startThread() }
+
+  @Test @GLibActor func `a reader's own storage is listed, matched and deleted from`() async throws {
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE_STORAGE", driver: "virtual_device_storage")
+    let (keeper, reader) = (setup.keeper, setup.reader)
+    let left = try await setup.enroll("left", finger: .leftIndex)
+    let right = try await setup.enroll("right", finger: .rightIndex)
+    #expect(try await keeper.listPrints(reader).count == 2)
+
+    try await setup.device.scan("right")
+    #expect(try await keeper.identify(reader, prints: [left, right]) == 1)
+
+    try await keeper.deletePrint(reader, print: left)
+    #expect(try await keeper.listPrints(reader).count == 1)
+    guard case .dataNotFound = await failure({ try await keeper.deletePrint(reader, print: left) }) else {
+      Issue.record("a print was deleted twice")
+      return
+    }
+    // Clearing is tested with the recording of a synaptics reader: this one never gets done with it.
+    await keeper.stop()
+  }
+
+  @Test @GLibActor func `a print of another reader is refused by name`() async throws {
+    let image = try await VirtualSetup()
+    let print = try await image.enroll(.whorl)
+    await image.keeper.stop()
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE", driver: "virtual_device")
+    guard case .dataInvalid(let text) = await failure({ try await setup.keeper.verify(setup.reader, print: print) })
+    else {
+      Issue.record("another reader's print was taken")
+      return
+    }
+    #expect(text.contains("another reader"))
+    await setup.keeper.stop()
+  }
+
+  @Test @GLibActor func `an unplugged reader ends what runs on it and leaves the list`() async throws {
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE", driver: "virtual_device")
+    let (changes, sink) = AsyncStream<[ReaderDescription]>.makeStream()
+    setup.keeper.onReadersChanged = { sink.yield($0) }
+    let print = try await setup.enroll("one", finger: nil)
+    async let failed = failure { try await setup.keeper.verify(setup.reader, print: print) }
+    await setup.fingerNeeded()
+    try await setup.device.command("UNPLUG")
+    guard case .removed = await failed else {
+      Issue.record("the verification went on")
+      return
+    }
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next(isolation: GLibActor.shared) == [])
+    #expect(await failure { try await setup.keeper.open(setup.reader) } == .noSuchReader)
+    await setup.keeper.stop()
+  }
+}
+
+/// A keeper whose bridge finds one text-driven reader.
+@GLibActor
+private final class DeviceSetup {
+  let keeper: ReaderKeeper
+  let device: VirtualDevice
+  let reader: ReaderID
+  private let folder: TemporaryFolder
+  private let needed: AsyncStream<Bool>
+
+  init(_ variable: String, driver: String) async throws {
+    folder = try TemporaryFolder()
+    device = VirtualDevice(socket: folder("device"))
+    keeper = ReaderKeeper(
+      program: try BuiltPrograms.path("whorl-reader"),
+      environment: [variable: folder("device"), "FP_DRIVERS_WHITELIST": driver])
+    reader = try #require(ReaderID.ids(of: try await keeper.readers()).first)
+    let (needed, sink) = AsyncStream<Bool>.makeStream()
+    self.needed = needed
+    keeper.onFingerStatus = { _, needed, _ in sink.yield(needed) }
+    try await keeper.open(reader)
+  }
+
+  func fingerNeeded() async {
+    var iterator = needed.makeAsyncIterator()
+    while let needed = await iterator.next(isolation: GLibActor.shared), !needed {}
+  }
+
+  /// Enrols with as many scans as the reader has stages. They are sent before, for the reader waits only half a second
+  /// for a scan, and keeps those that come early.
+  func enroll(_ name: String, finger: Finger?) async throws -> [UInt8] {
+    for _ in 0..<(try await keeper.readers()[0].enrollStages) { try await device.scan(name) }
+    return try await keeper.enroll(reader, finger: finger, user: name) { _ in }
+  }
+}
