@@ -8,7 +8,7 @@ extension Commands {
     let reader = try await readers(service)[0]
     let replaces = try await enrolled(user, reader, service).contains(finger.name)
     try await warnOfBoundSecrets(user, service)
-    try await claimed(reader, for: user, service) { () async throws(CommandFailure) in
+    try await claimed(reader, for: user, service) { reader async throws(CommandFailure) in
       let deed = replaces ? "Enrolling anew" : "Enrolling"
       await console.tell("\(deed) the \(finger.words) of \(user.shown) on \(Escaping.shown(reader.name, limit: 64)).")
       try await scan(finger, reader, service)

@@ -22,7 +22,7 @@ extension Commands {
     let (reader, fingers) = try await readerWithPrints(of: user, finger, service)
     if let finger, !fingers.contains(finger.name) { throw notEnrolled(finger, user, fingers) }
     let words = finger?.words ?? "any enrolled finger"
-    try await claimed(reader, for: user, service) { () async throws(CommandFailure) in
+    try await claimed(reader, for: user, service) { reader async throws(CommandFailure) in
       await console.tell(
         "\(RetryTexts.touch(reader.scanType)) (\(Escaping.shown(reader.name, limit: 64))): \(words) of \(user.shown).")
       guard try await matches(finger?.name ?? "any", reader, service) else {
@@ -56,8 +56,8 @@ extension Commands {
     }
     try await warnOfBoundSecrets(user, service)
     for place in places {
-      try await claimed(place.reader, for: user, service) { () async throws(CommandFailure) in
-        do throws(ServiceProblem) { try await service.delete(finger?.name, on: place.reader) } catch {
+      try await claimed(place.reader, for: user, service) { reader async throws(CommandFailure) in
+        do throws(ServiceProblem) { try await service.delete(finger?.name, on: reader) } catch {
           throw failure(error, finger?.words ?? "fingers of \(user.shown)")
         }
       }
@@ -101,12 +101,13 @@ extension Commands {
   /// Claims the reader around `body`, and lets it go however that ends.
   func claimed(
     _ reader: ReaderListing, for user: TargetUser, _ service: any Service,
-    _ body: () async throws(CommandFailure) -> Void
+    _ body: (ReaderListing) async throws(CommandFailure) -> Void
   ) async throws(CommandFailure) {
-    do throws(ServiceProblem) { try await service.claim(reader, for: user.name) } catch {
+    let mine: ReaderListing
+    do throws(ServiceProblem) { mine = try await service.claim(reader, for: user.name) } catch {
       throw failure(error, "reader \(Escaping.shown(reader.name, limit: 64))")
     }
-    do throws(CommandFailure) { try await body() } catch {
+    do throws(CommandFailure) { try await body(mine) } catch {
       await service.release(reader)
       throw error
     }

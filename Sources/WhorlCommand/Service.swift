@@ -33,7 +33,8 @@ protocol Service: AnyObject {
   func readers() async throws(ServiceProblem) -> [ReaderListing]
   /// The names of the user's enrolled fingers; none enrolled is an empty list. An empty user is the caller.
   func enrolledFingers(of user: String, on reader: ReaderListing) async throws(ServiceProblem) -> [String]
-  func claim(_ reader: ReaderListing, for user: String) async throws(ServiceProblem)
+  /// The reader as it is while it is claimed: only then it says how many touches it takes.
+  func claim(_ reader: ReaderListing, for user: String) async throws(ServiceProblem) -> ReaderListing
   func release(_ reader: ReaderListing) async
   /// Enrols; each status is reported. Returns when the daemon says done; ends the operation in every case.
   func enroll(
@@ -60,7 +61,7 @@ struct ReaderListing: Sendable, Equatable {
   let name: String
   /// `press` or `swipe`.
   let scanType: String
-  /// How many touches an enrolment takes; nil where the reader does not say.
+  /// How many touches an enrolment takes; nil where the reader does not say, as before it is claimed.
   let stages: Int?
 }
 
@@ -87,13 +88,14 @@ struct ServiceStatus: Sendable, Equatable {
     var name: String
     var driver: String
     var scanType: String
-    var isTrusted: Bool
   }
 
   var version = ""
   var isPrivate = false
   var deviceKey = ""
   var deviceKeyError = ""
+  /// Why this user's store cannot be read; empty where it can, or where there is none yet.
+  var storeError = ""
   var readers: [Reader] = []
   var enrolled: [String] = []
   var unreadable: [String] = []

@@ -109,6 +109,11 @@ struct StatusReport: Sendable, Equatable {
       add("", "\(caveat) (a TPM makes it safer)")
       miss(CommandFailure(.storeUnavailable, "device key: \(text); \(todo)"))
     }
+    if !status.storeError.isEmpty {
+      let text = Escaping.line(status.storeError, limit: 300)
+      add("", text, todo: "journalctl -u whorld says more")
+      miss(CommandFailure(.storeUnavailable, "store: \(text)"))
+    }
   }
 
   private mutating func addLogins(_ wiring: PAMWiring) {

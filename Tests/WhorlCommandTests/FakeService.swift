@@ -17,7 +17,9 @@ final class FakeService: Service {
   private(set) var calls: [String] = []
   var stored: [Stored] = []
   var statusAnswer = ServiceStatus()
-  var readerList = [ReaderListing(path: "/r/0", name: "Fake Reader", scanType: "press", stages: 3)]
+  var readerList = [ReaderListing(path: "/r/0", name: "Fake Reader", scanType: "press", stages: nil)]
+  /// What the reader says of its touches once it is claimed.
+  var stages: Int? = 3
   var fingers: [String] = []
   /// Thrown by the call of that name, in turn, before it does anything.
   var problems: [String: [ServiceProblem]] = [:]
@@ -144,7 +146,10 @@ final class FakeService: Service {
     return fingers
   }
 
-  func claim(_ reader: ReaderListing, for user: String) async throws(ServiceProblem) { try enter("claim", user) }
+  func claim(_ reader: ReaderListing, for user: String) async throws(ServiceProblem) -> ReaderListing {
+    try enter("claim", user)
+    return ReaderListing(path: reader.path, name: reader.name, scanType: reader.scanType, stages: stages)
+  }
   func release(_ reader: ReaderListing) async { calls.append("release") }
 
   func enroll(

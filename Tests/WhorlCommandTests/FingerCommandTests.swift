@@ -91,8 +91,7 @@ import Testing
     var random = SystemRandomNumberGenerator()
     for _ in 0..<300 {
       let fixture = Fixture()
-      fixture.service.readerList[0] = ReaderListing(
-        path: "/r/0", name: "R", scanType: "press", stages: Bool.random() ? 3 : nil)
+      fixture.service.stages = Bool.random() ? 3 : nil
       fixture.service.scans = (0..<2).map { _ in
         (0..<Int.random(in: 0...12, using: &random)).map { _ in
           ScanStatus(word: words.randomElement() ?? "", done: Bool.random())

@@ -8,7 +8,7 @@ import Testing
     var status = ServiceStatus()
     status.version = "0.1.0"
     status.deviceKey = "host"
-    status.readers = [.init(name: "Fake Reader", driver: "fake", scanType: "press", isTrusted: true)]
+    status.readers = [.init(name: "Fake Reader", driver: "fake", scanType: "press")]
     status.enrolled = ["right-index-finger"]
     status.biometry = "available"
     status.missesAllowed = 5
@@ -80,7 +80,11 @@ import Testing
     noKey.deviceKeyError = "systemd-creds is missing"
     #expect(report(noKey).failure?.code == .storeUnavailable)
 
-    for report in [noReader, failed, noFingers, unregistered, locked, noKey].map({ report($0) }) {
+    var noStore = complete
+    noStore.storeError = "the store was written by a newer Whorl"
+    #expect(report(noStore).failure?.code == .storeUnavailable)
+
+    for report in [noReader, failed, noFingers, unregistered, locked, noKey, noStore].map({ report($0) }) {
       #expect(report.lines.contains { $0.contains("-> ") })
       #expect(report.failure?.message.contains("\n") == false)
     }
@@ -98,7 +102,7 @@ import Testing
   @Test func `what a device calls itself cannot steer the terminal`() {
     var status = complete
     status.version = "\u{1B}[2J"
-    status.readers = [.init(name: "\u{1B}]0;x\u{7}", driver: "d\nd", scanType: "\u{9B}m", isTrusted: true)]
+    status.readers = [.init(name: "\u{1B}]0;x\u{7}", driver: "d\nd", scanType: "\u{9B}m")]
     status.enrolled = ["left\u{1B}"]
     status.unreadable = ["\r"]
     status.unregistered = ["\u{202E}"]
