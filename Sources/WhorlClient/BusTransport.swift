@@ -1,0 +1,267 @@
+internal import Bus
+public import GLibLoop
+internal import Glibc
+public import SecretMemory
+
+/// The daemon on the bus, org.whorl.
+///
+/// Connects at the first request, and again after the daemon or the bus has gone. Nothing is sent unless the name
+/// belongs to root or to this process's own user (private mode): `.impostor` otherwise.
+@GLibActor
+public final class BusTransport: WhorlTransport {
+  /// The most bytes that a secret may have on its way here.
+  public nonisolated static let secretLimit = 16 << 20
+
+  /// How long a cancelled request waits for the daemon to end it.
+  private static let endingTimeout = 3_000
+  private static let path = "/org/whorl"
+  private static let authentication = "org.whorl.Authentication1"
+  private static let keychain = "org.whorl.Keychain1"
+
+  private let link: ServiceLink
+  private var lastOperation: UInt64 = 0
+
+  /// - Parameter address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
+  public nonisolated init(address: String? = nil) { link = ServiceLink(service: "org.whorl", address: address) }
+
+  /// GetStatus.
+  public func status() async throws(WhorlError) -> WhorlStatus {
+    let reply = try await call(Self.authentication, "GetStatus", expecting: "a{sv}")
+    return WhorlStatus(try options(reply.arguments[0], "GetStatus"))
+  }
+
+  // MARK: Contexts
+
+  /// CreateContext.
+  public func createContext(
+    reuseSeconds: UInt32, interactionNotAllowed: Bool
+  ) async throws(WhorlError) -> WhorlContext {
+    var options: [String: BusValue] = [:]
+    if reuseSeconds > 0 { options["reuse-duration"] = .uint32(reuseSeconds) }
+    if interactionNotAllowed { options["interaction-not-allowed"] = .boolean(true) }
+    let reply = try await call(Self.authentication, "CreateContext", [.options(options)], expecting: "u")
+    return WhorlContext(number: reply.arguments[0].asUInt32 ?? 0, daemon: reply.sender)
+  }
+
+  /// InvalidateContext.
+  public func invalidate(_ context: WhorlContext) async throws(WhorlError) {
+    _ = try await call(
+      Self.authentication, "InvalidateContext", [.uint32(context.number)], expecting: "", daemon: context.daemon)
+  }
+
+  /// EvaluatePolicy.
+  public func evaluate(
+    _ policy: WhorlPolicy, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> [WhorlConstraint] {
+    let reply = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
+      try await self.call(
+        Self.authentication, "EvaluatePolicy",
+        [.uint32(context.number), .string(policy.rawValue), .string(prompt.reason), .options(options)],
+        expecting: "as", daemon: context.daemon, timeoutMilliseconds: nil)
+    }
+    return (reply.arguments[0].asStrings ?? []).map(WhorlConstraint.init)
+  }
+
+  /// ProvidePasscode.
+  public func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    let file = try seal(passcode)
+    // A passcode may be checked slowly, and by modules that wait on purpose.
+    _ = try await call(
+      Self.authentication, "ProvidePasscode", [.uint32(context.number), .handle(0)], file: file, expecting: "",
+      daemon: context.daemon, timeoutMilliseconds: 120_000)
+  }
+
+  /// Cancel.
+  public func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError) {
+    _ = try await call(
+      Self.authentication, "Cancel", [.uint32(context.number), .string(how.rawValue)], expecting: "",
+      daemon: context.daemon)
+  }
+
+  /// Authenticate.
+  public func authenticate(
+    user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> String {
+    // Without a context there is nothing to cancel by: the daemon ends it with the connection.
+    let reply = try await prompting(in: nil, prompt, progress) { (options) throws(WhorlError) in
+      var options = options
+      if noWait { options["no-wait"] = .boolean(true) }
+      return try await self.call(
+        Self.authentication, "Authenticate", [.string(user), .string(service), .options(options)], expecting: "s",
+        timeoutMilliseconds: nil)
+    }
+    return printable(reply.arguments[0].asString ?? "")
+  }
+
+  // MARK: Items
+
+  /// Add.
+  public func add(
+    _ attributes: WhorlAttributes, constraints: [WhorlConstraint], protection: String?,
+    secret: borrowing SecretBytes
+  ) async throws(WhorlError) {
+    var options: [String: BusValue] = [:]
+    if !constraints.isEmpty { options["constraints"] = .strings(constraints.map(\.rawValue)) }
+    if let protection { options["protection"] = .string(protection) }
+    let file = try seal(secret)
+    _ = try await call(
+      Self.keychain, "Add", [.options(attributes.values), .options(options), .handle(0)], file: file, expecting: "")
+  }
+
+  /// CopyMatching.
+  public func items(
+    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool
+  ) async throws(WhorlError) -> [WhorlItem] {
+    var options: [String: BusValue] = [:]
+    if limit > 0 { options["limit"] = .uint32(limit) }
+    if includingInvalidated { options["invalidated"] = .boolean(true) }
+    let reply = try await call(
+      Self.keychain, "CopyMatching", [.options(query.values), .options(options)], expecting: "aa{sv}")
+    var items: [WhorlItem] = []
+    for value in reply.arguments[0].asArray ?? [] {
+      items.append(WhorlItem(try self.options(value, "CopyMatching")))
+    }
+    return items
+  }
+
+  /// CopySecret.
+  public func secret(
+    matching query: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes {
+    let reply = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
+      var options = options
+      options["reason"] = .string(prompt.reason)
+      return try await self.call(
+        Self.keychain, "CopySecret", [.uint32(context.number), .options(query.values), .options(options)],
+        expecting: "h", daemon: context.daemon, timeoutMilliseconds: nil)
+    }
+    let descriptor: BusDescriptor
+    do { descriptor = try reply.descriptor(reply.arguments[0]) } catch {
+      throw WhorlError(.badAnswer, "The daemon's answer came without the secret's descriptor.")
+    }
+    do {
+      return try descriptor.withDescriptor { file throws(SecretMemoryError) in
+        try SecretFile.take(file, limit: Self.secretLimit)
+      }
+    } catch .outOfMemory, .initialisationFailed {
+      throw WhorlError(.secretMemory, "There is no guarded memory for the secret; raise the limit on locked memory.")
+    } catch {
+      throw WhorlError(.badAnswer, "The secret that came from the daemon cannot be taken: \(error)")
+    }
+  }
+
+  /// Update without a new secret.
+  public func update(
+    matching query: WhorlAttributes, changes: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) {
+    try await update(query, changes, file: nil, context, prompt, progress)
+  }
+
+  /// Update with a new secret.
+  public func update(
+    matching query: WhorlAttributes, changes: WhorlAttributes, secret: borrowing SecretBytes,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) {
+    let file = try seal(secret)
+    try await update(query, changes, file: file, context, prompt, progress)
+  }
+
+  private func update(
+    _ query: WhorlAttributes, _ changes: WhorlAttributes, file: BusDescriptor?, _ context: WhorlContext,
+    _ prompt: WhorlPrompt, _ progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) {
+    _ = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
+      var options = options
+      options["reason"] = .string(prompt.reason)
+      return try await self.call(
+        Self.keychain, "Update",
+        [
+          .uint32(context.number), .options(query.values), .options(changes.values),
+          .array(element: "h", file == nil ? [] : [.handle(0)]), .options(options),
+        ], file: file, expecting: "", daemon: context.daemon, timeoutMilliseconds: nil)
+    }
+  }
+
+  /// Delete.
+  public func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int {
+    let reply = try await call(
+      Self.keychain, "Delete", [.options(query.values), .options(all ? ["all": .boolean(true)] : [:])],
+      expecting: "u")
+    return Int(reply.arguments[0].asUInt32 ?? 0)
+  }
+
+  // MARK: Calls
+
+  private func call(
+    _ interface: String, _ method: String, _ arguments: [BusValue] = [], file: BusDescriptor? = nil,
+    expecting: String, daemon: String? = nil, timeoutMilliseconds: Int? = BusConnection.usualTimeout
+  ) async throws(WhorlError) -> BusReply {
+    // The file is kept until the call is over, then closed with its owner.
+    let descriptors = file.map { file in file.withDescriptor { [$0] } } ?? []
+    defer { file?.close() }
+    return try await link.call(
+      Self.path, interface, method, arguments, descriptors: descriptors, expecting: expecting, daemon: daemon,
+      timeoutMilliseconds: timeoutMilliseconds)
+  }
+
+  /// A call that may prompt: reports its progress until it is over, and ends it in the daemon where the task is
+  /// cancelled.
+  private func prompting(
+    in context: WhorlContext?, _ prompt: WhorlPrompt, _ progress: @escaping @GLibActor (WhorlProgress) -> Void,
+    _ body: ([String: BusValue]) async throws(WhorlError) -> BusReply
+  ) async throws(WhorlError) -> BusReply {
+    lastOperation += 1
+    let operation = lastOperation
+    var options: [String: BusValue] = ["operation": .uint64(operation)]
+    if let seconds = prompt.timeoutSeconds { options["timeout"] = .uint32(seconds) }
+    if let tries = prompt.maxTries { options["max-tries"] = .uint32(tries) }
+
+    let peer = try await link.current()
+    let subscription: BusSubscription
+    do {
+      subscription = try peer.bus.subscribe(
+        sender: peer.name, path: Self.path, interface: Self.authentication, member: "Progress"
+      ) { signal in
+        guard signal.arguments.count == 3, signal.arguments[0] == .uint64(operation),
+          let event = signal.arguments[1].asString, let details = signal.arguments[2].asOptions
+        else { return }
+        progress(WhorlProgress(event, details))
+      }
+    } catch {
+      throw WhorlError(.disconnected, "The connection to the daemon is closed; try again.")
+    }
+    defer { subscription.cancel() }
+    do throws(WhorlError) {
+      return try await body(options)
+    } catch {
+      if error.code == .cancelled, let context {
+        // In a task of its own, since this one is cancelled; waited for, so that the reader is free again after.
+        await Task { @GLibActor in
+          _ = try? await self.call(
+            Self.authentication, "Cancel", [.uint32(context.number), .string(WhorlCancelKind.app.rawValue)],
+            expecting: "", daemon: context.daemon, timeoutMilliseconds: Self.endingTimeout)
+        }.value
+      }
+      throw error
+    }
+  }
+
+  private func seal(_ secret: borrowing SecretBytes) throws(WhorlError) -> BusDescriptor {
+    do throws(SecretMemoryError) {
+      return BusDescriptor(owning: try SecretFile.seal(secret, name: "whorl"))
+    } catch {
+      throw WhorlError(.secretMemory, "The secret cannot be handed over: \(error)")
+    }
+  }
+
+  private func options(_ value: BusValue, _ method: String) throws(WhorlError) -> [String: BusValue] {
+    guard let options = value.asOptions else {
+      throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a key comes twice in \(method).")
+    }
+    return options
+  }
+}

@@ -1,0 +1,101 @@
+internal import Bus
+
+extension WhorlAttributes {
+  /// As an a{sv}, without those that are nil.
+  var values: [String: BusValue] {
+    var values: [String: BusValue] = [:]
+    values["class"] = itemClass.map { .string($0) }
+    values["service"] = service.map { .string($0) }
+    values["account"] = account.map { .string($0) }
+    values["access-group"] = accessGroup.map { .string($0) }
+    values["label"] = label.map { .string($0) }
+    values["description"] = itemDescription.map { .string($0) }
+    values["comment"] = comment.map { .string($0) }
+    values["creator"] = creator.map { .uint32($0) }
+    values["type"] = type.map { .uint32($0) }
+    values["generic"] = generic.map { .bytes($0) }
+    values["invisible"] = isInvisible.map { .boolean($0) }
+    values["negative"] = isNegative.map { .boolean($0) }
+    return values
+  }
+
+  /// What the daemon said; keys that are missing or of another type are nil.
+  init(_ values: [String: BusValue]) {
+    self.init()
+    itemClass = values["class"]?.asString
+    service = values["service"]?.asString
+    account = values["account"]?.asString
+    accessGroup = values["access-group"]?.asString
+    label = values["label"]?.asString
+    itemDescription = values["description"]?.asString
+    comment = values["comment"]?.asString
+    creator = values["creator"]?.asUInt32
+    type = values["type"]?.asUInt32
+    generic = values["generic"]?.asBytes
+    isInvisible = values["invisible"]?.asBool
+    isNegative = values["negative"]?.asBool
+  }
+}
+
+extension WhorlItem {
+  init(_ values: [String: BusValue]) {
+    self.init()
+    attributes = WhorlAttributes(values)
+    constraints = (values["constraints"]?.asStrings ?? []).map(WhorlConstraint.init)
+    protection = values["protection"]?.asString ?? ""
+    created = values["created"]?.asInt64 ?? 0
+    modified = values["modified"]?.asInt64 ?? 0
+    isInvalidated = values["state"]?.asString == "invalidated"
+  }
+}
+
+extension WhorlProgress {
+  init(_ event: String, _ details: [String: BusValue]) {
+    func text(_ key: String) -> String { printable(details[key]?.asString ?? "") }
+    switch event {
+    case "queued": self = .queued
+    case "waiting":
+      self = .waiting(
+        reader: text("reader"), scanType: text("scan-type"),
+        fingers: (details["fingers"]?.asStrings ?? []).prefix(10).map(printable))
+    case "retry": self = .retry(reason: text("reason"))
+    case "no-match": self = .noMatch(triesLeft: Int(details["tries-left"]?.asUInt32 ?? 0))
+    case "matched": self = .matched(finger: text("finger"))
+    default: self = .other(event: printable(event))
+    }
+  }
+}
+
+extension WhorlStatus {
+  init(_ values: [String: BusValue]) {
+    func text(_ key: String) -> String { printable(values[key]?.asString ?? "") }
+    func fingers(_ key: String) -> [String] { (values[key]?.asStrings ?? []).prefix(10).map(printable) }
+    self.init()
+    version = text("version")
+    isPrivate = values["private"]?.asBool ?? false
+    deviceKey = text("device-key")
+    deviceKeyError = text("device-key-error")
+    storeError = text("store-error")
+    readers = (values["readers"]?.asArray ?? []).prefix(64).compactMap { $0.asOptions.map(Reader.init) }
+    enrolled = fingers("enrolled")
+    unreadable = fingers("unreadable")
+    unregistered = fingers("unregistered")
+    biometry = text("biometry")
+    biometryError = text("biometry-error")
+    misses = Int(values["misses"]?.asUInt32 ?? 0)
+    missesAllowed = Int(values["misses-allowed"]?.asUInt32 ?? 0)
+    passcode = text("passcode")
+    passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
+  }
+}
+
+extension WhorlStatus.Reader {
+  init(_ values: [String: BusValue]) {
+    self.init()
+    name = printable(values["name"]?.asString ?? "")
+    driver = printable(values["driver"]?.asString ?? "")
+    scanType = printable(values["scan-type"]?.asString ?? "")
+    path = values["path"]?.asObjectPath ?? ""
+    isTrusted = values["trusted"]?.asBool ?? false
+  }
+}

@@ -1,0 +1,151 @@
+internal import Bus
+internal import GLibLoop
+internal import Glibc
+
+/// The way to one service on the bus: connects, has the service started, and checks whose it is, before anything is
+/// sent to it. Everything goes to the unique name that was checked, so that no other program can step in between.
+@GLibActor
+final class ServiceLink {
+  /// One instance of the service, on one connection.
+  struct Peer {
+    let bus: BusConnection
+    let name: String
+  }
+
+  let service: String
+  private let address: String?
+  private var peer: Peer?
+  private var connecting: Task<Result<Peer, WhorlError>, Never>?
+  private var bus: BusConnection?
+
+  /// - Parameter address: of the bus; nil is the system bus.
+  nonisolated init(service: String, address: String?) {
+    self.service = service
+    self.address = address
+  }
+
+  /// The service as it is now, started if need be.
+  func current() async throws(WhorlError) -> Peer {
+    if let peer, !peer.bus.isClosed { return peer }
+    // Several requests at once share one search.
+    let task =
+      connecting
+      ?? Task { @GLibActor in
+        do throws(WhorlError) { return .success(try await self.connect()) } catch { return .failure(error) }
+      }
+    connecting = task
+    let result = await task.value
+    if connecting == task { connecting = nil }
+    peer = try result.get()
+    return try result.get()
+  }
+
+  private func connect() async throws(WhorlError) -> Peer {
+    let peer: Peer
+    let uid: UInt32
+    do throws(BusError) {
+      peer = try await find()
+      uid = try await peer.bus.credentials(of: peer.name).uid
+    } catch {
+      throw connectError(error)
+    }
+    guard uid == 0 || uid == geteuid() else {
+      throw WhorlError(
+        .impostor, "The bus name \(service) belongs to user \(uid) instead of root; have the administrator look at it.")
+    }
+    return peer
+  }
+
+  /// The owner of the name, whoever it is.
+  private func find() async throws(BusError) -> Peer {
+    let bus: BusConnection
+    if let present = self.bus, !present.isClosed {
+      bus = present
+    } else {
+      bus = try await BusConnection.open(address: address)
+      self.bus = bus
+    }
+    if let owner = try await bus.owner(of: service) { return Peer(bus: bus, name: owner) }
+    try await bus.startService(service)
+    guard let owner = try await bus.owner(of: service) else { throw .failed("it ended right after its start") }
+    return Peer(bus: bus, name: owner)
+  }
+
+  private func connectError(_ error: BusError) -> WhorlError {
+    switch error {
+    case .cancelled: WhorlError(.cancelled, "The request was cancelled.")
+    case .timedOut: WhorlError(.noAnswer, "The bus did not start \(service) in time; see its log.")
+    case .cannotConnect(let address, let reason):
+      WhorlError(.noDaemon, "There is no bus at \(address) (\(reason)); start the D-Bus system bus.")
+    case .remote("org.freedesktop.DBus.Error.ServiceUnknown", _):
+      WhorlError(.noDaemon, "Nothing on the bus is called \(service); install Whorl or start whorld.")
+    case .remote(_, let message): WhorlError(.noDaemon, "The bus cannot start \(service): \(message)")
+    default: WhorlError(.noDaemon, "\(service) cannot be reached: \(error)")
+    }
+  }
+
+  /// Calls a method of the service.
+  ///
+  /// - Parameters:
+  ///   - daemon: the instance that must answer, where the call makes sense to that one alone.
+  ///   - timeoutMilliseconds: nil where a user is asked: it then lasts for as long as the daemon lives.
+  func call(
+    _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue] = [], descriptors: [Int32] = [],
+    expecting: String, daemon: String? = nil, timeoutMilliseconds: Int? = BusConnection.usualTimeout,
+    options: BusCallOptions = []
+  ) async throws(WhorlError) -> BusReply {
+    var attempts = 2
+    while true {
+      attempts -= 1
+      let peer = try await current()
+      if let daemon, daemon != peer.name {
+        throw WhorlError(.invalidContext, "The daemon was started anew since; authenticate again.")
+      }
+      do throws(BusError) {
+        return try await peer.bus.call(
+          destination: peer.name, path: path, interface: interface, method: method, arguments: arguments,
+          descriptors: descriptors, expecting: expecting, timeoutMilliseconds: timeoutMilliseconds,
+          options: options.union(.noAutoStart))
+      } catch {
+        // That instance has gone before it got the call: whoever came after it may have it instead.
+        if case .remote(let name, _) = error, Self.isUndelivered(name) {
+          self.peer = nil
+          if attempts > 0, daemon == nil { continue }
+        }
+        if case .closed = error { self.peer = nil }
+        throw callError(error, method)
+      }
+    }
+  }
+
+  private static func isUndelivered(_ errorName: String) -> Bool {
+    errorName == "org.freedesktop.DBus.Error.ServiceUnknown" || errorName == "org.freedesktop.DBus.Error.NameHasNoOwner"
+  }
+
+  private func callError(_ error: BusError, _ method: String) -> WhorlError {
+    let gone = WhorlError(.disconnected, "The daemon went away in the middle of the request; try again.")
+    switch error {
+    case .cancelled: return WhorlError(.cancelled, "The request was cancelled.")
+    case .closed: return gone
+    case .timedOut: return WhorlError(.noAnswer, "The daemon does not answer (\(method)); restart whorld.")
+    case .badMessage: return WhorlError(.badAnswer, "The daemon's answer makes no sense: \(error)")
+    case .invalid(let what): return WhorlError(.param, "The request cannot be sent: \(what)")
+    case .remote(let name, let message):
+      switch name {
+      case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
+        "org.freedesktop.DBus.Error.NameHasNoOwner":
+        self.peer = nil
+        return gone
+      case "org.freedesktop.DBus.Error.AccessDenied": return WhorlError(.denied, "The bus forbids it: \(message)")
+      case "org.freedesktop.DBus.Error.LimitsExceeded":
+        return WhorlError(.busy, "Too many requests at once: \(message)")
+      case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownObject",
+        "org.freedesktop.DBus.Error.UnknownInterface":
+        return WhorlError(
+          .unsupported, "The daemon does not know \(method); it is of another version than this program.")
+      default: return WhorlError(WhorlError.Code(busName: name), message)
+      }
+    case .cannotConnect, .nameTaken, .failed: return WhorlError(.disconnected, "The bus failed: \(error)")
+    }
+  }
+}

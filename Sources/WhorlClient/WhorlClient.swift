@@ -1,0 +1,131 @@
+public import GLibLoop
+public import SecretMemory
+
+/// The client side of an enclave: the caller's own keychain and the authentication that guards it.
+///
+/// Contexts belong to the client: they end when it is let go. Errors: see ``WhorlError/Code``.
+@GLibActor
+public final class WhorlClient {
+  private let transport: any WhorlTransport
+
+  /// A client over this transport.
+  public init(transport: any WhorlTransport) { self.transport = transport }
+
+  /// A client of the daemon on the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is. Connects at the first
+  /// request, and again after the daemon or the bus has gone.
+  public convenience init() { self.init(transport: BusTransport()) }
+
+  /// What there is to know without asking for a finger.
+  public func status() async throws(WhorlError) -> WhorlStatus { try await transport.status() }
+
+  // MARK: Contexts
+
+  /// A new authentication context.
+  ///
+  /// - Parameters:
+  ///   - reuseSeconds: how long one authentication covers further requests in the context: 0 to 300.
+  ///   - interactionNotAllowed: what would prompt fails with `.notInteractive` at once.
+  public func createContext(
+    reuseSeconds: UInt32 = 0, interactionNotAllowed: Bool = false
+  ) async throws(WhorlError) -> WhorlContext {
+    try await transport.createContext(reuseSeconds: reuseSeconds, interactionNotAllowed: interactionNotAllowed)
+  }
+
+  /// Ends a context; what runs in it fails with `.appCancel`.
+  public func invalidate(_ context: WhorlContext) async throws(WhorlError) { try await transport.invalidate(context) }
+
+  /// Asks for a finger (or, with `.owner`, `.passcodeNeeded` asks for the passcode) and gives the constraints that
+  /// the context now satisfies.
+  ///
+  /// Cancelling the task ends everything that runs in the context.
+  public func evaluate(
+    _ policy: WhorlPolicy, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) -> [WhorlConstraint] {
+    try await transport.evaluate(policy, in: context, prompt: prompt, progress: progress)
+  }
+
+  /// Gives the caller's login password, without a trailing newline, to a context.
+  public func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try await transport.providePasscode(passcode, to: context)
+  }
+
+  /// Ends everything that runs in a context, which then fails as `how` says.
+  public func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError) {
+    try await transport.cancel(context, how: how)
+  }
+
+  /// One verification for another program's login: root for any user, others for themselves. Gives the finger.
+  public func authenticate(
+    user: String, service: String, prompt: WhorlPrompt = WhorlPrompt(reason: ""), noWait: Bool = false,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) -> String {
+    try await transport.authenticate(user: user, service: service, prompt: prompt, noWait: noWait, progress: progress)
+  }
+
+  // MARK: Items
+
+  /// Adds an item; never prompts. `.duplicateItem` where class, service, account and access group are taken.
+  ///
+  /// - Parameters:
+  ///   - attributes: the class is "generic-password" where nil.
+  ///   - protection: the protection class's bus name; nil leaves it to the daemon.
+  public func add(
+    _ attributes: WhorlAttributes, constraints: [WhorlConstraint] = [], protection: String? = nil,
+    secret: borrowing SecretBytes
+  ) async throws(WhorlError) {
+    var attributes = attributes
+    attributes.itemClass = attributes.itemClass ?? "generic-password"
+    try await transport.add(attributes, constraints: constraints, protection: protection, secret: secret)
+  }
+
+  /// The items that match, without their secrets, in the order of adding; never prompts. None is an empty list.
+  ///
+  /// - Parameters:
+  ///   - limit: the most to give; 0 for all.
+  ///   - includingInvalidated: also those that are gone because the fingers changed.
+  public func copyMatching(
+    _ query: WhorlAttributes, limit: UInt32 = 0, includingInvalidated: Bool = false
+  ) async throws(WhorlError) -> [WhorlItem] {
+    do throws(WhorlError) {
+      return try await transport.items(matching: query, limit: limit, includingInvalidated: includingInvalidated)
+    } catch  where error.code == .itemNotFound {
+      return []
+    }
+  }
+
+  /// The secret of the first item that matches, once its constraints are satisfied in the context.
+  ///
+  /// Cancelling the task ends everything that runs in the context.
+  public func copySecret(
+    _ query: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) -> SecretBytes {
+    try await transport.secret(matching: query, in: context, prompt: prompt, progress: progress)
+  }
+
+  /// Changes the attributes of one item, once its constraints are satisfied in the context.
+  public func update(
+    _ query: WhorlAttributes, changes: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) {
+    try await transport.update(
+      matching: query, changes: changes, in: context, prompt: prompt, progress: progress)
+  }
+
+  /// Changes the secret of one item, and attributes with it, once its constraints are satisfied in the context.
+  public func update(
+    _ query: WhorlAttributes, changes: WhorlAttributes = WhorlAttributes(), secret: borrowing SecretBytes,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) {
+    try await transport.update(
+      matching: query, changes: changes, secret: secret, in: context, prompt: prompt, progress: progress)
+  }
+
+  /// Deletes the items that match and gives how many; never prompts. `.itemNotFound` where none matches.
+  ///
+  /// - Parameter all: allow a query without service and account, which is refused otherwise.
+  public func delete(_ query: WhorlAttributes, all: Bool = false) async throws(WhorlError) -> Int {
+    try await transport.delete(matching: query, all: all)
+  }
+}

@@ -1,0 +1,57 @@
+public import GLibLoop
+public import SecretMemory
+
+/// The way to an enclave. ``BusTransport`` is the daemon on the bus; another may hold one in the process.
+///
+/// Everything may throw `.disconnected` or `.noDaemon` besides what the enclave decides. What may prompt reports its
+/// progress before it returns; cancelling the task ends the request in the enclave too and throws `.cancelled`.
+@GLibActor
+public protocol WhorlTransport: AnyObject {
+  /// GetStatus.
+  func status() async throws(WhorlError) -> WhorlStatus
+  /// CreateContext. `reuseSeconds`: 0 to 300.
+  func createContext(reuseSeconds: UInt32, interactionNotAllowed: Bool) async throws(WhorlError) -> WhorlContext
+  /// InvalidateContext.
+  func invalidate(_ context: WhorlContext) async throws(WhorlError)
+  /// EvaluatePolicy; gives the constraints that the context now satisfies.
+  func evaluate(
+    _ policy: WhorlPolicy, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> [WhorlConstraint]
+  /// ProvidePasscode.
+  func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// Cancel: ends everything that runs in a context.
+  func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError)
+  /// Authenticate; gives the finger that matched. For root any user, for others themselves.
+  func authenticate(
+    user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> String
+
+  /// Add. `protection` nil is the enclave's default.
+  func add(
+    _ attributes: WhorlAttributes, constraints: [WhorlConstraint], protection: String?,
+    secret: borrowing SecretBytes
+  ) async throws(WhorlError)
+  /// CopyMatching, in the order of adding. `limit` 0 is no limit.
+  func items(
+    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool
+  ) async throws(WhorlError) -> [WhorlItem]
+  /// CopySecret: of the first item that matches.
+  func secret(
+    matching query: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes
+  /// Update without a new secret.
+  func update(
+    matching query: WhorlAttributes, changes: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError)
+  /// Update with a new secret.
+  func update(
+    matching query: WhorlAttributes, changes: WhorlAttributes, secret: borrowing SecretBytes,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError)
+  /// Delete; gives how many. `all` allows a query without service and account.
+  func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int
+}

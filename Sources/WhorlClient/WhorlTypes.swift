@@ -1,0 +1,190 @@
+/// What an item is known by. Nil in a query matches everything; nil in an update changes nothing.
+public struct WhorlAttributes: Hashable, Sendable {
+  /// The class's bus name; "generic-password" is the only one so far.
+  public var itemClass: String?
+  /// What the secret is for, such as a program or a site.
+  public var service: String?
+  /// Whose it is there.
+  public var account: String?
+  /// The group that shares the item.
+  public var accessGroup: String?
+  /// A name for people.
+  public var label: String?
+  /// What kind of item it is, for people.
+  public var itemDescription: String?
+  /// A note.
+  public var comment: String?
+  /// A number of the creating program's.
+  public var creator: UInt32?
+  /// A number of the creating program's.
+  public var type: UInt32?
+  /// Bytes of the creating program's. Not secret.
+  public var generic: [UInt8]?
+  /// Whether listings for people should leave it out.
+  public var isInvisible: Bool?
+  /// Whether the item stands for "never store one here".
+  public var isNegative: Bool?
+
+  /// Attributes with these set; set the others afterwards.
+  public init(itemClass: String? = nil, service: String? = nil, account: String? = nil, label: String? = nil) {
+    self.itemClass = itemClass
+    self.service = service
+    self.account = account
+    self.label = label
+  }
+}
+
+/// What has to be presented before a secret comes out. Names that this version does not know pass through.
+public struct WhorlConstraint: RawRepresentable, Hashable, Sendable {
+  /// The name on the bus.
+  public let rawValue: String
+  /// The constraint of this name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A finger; the passcode where fingers cannot be used.
+  public static let userPresence = WhorlConstraint(rawValue: "user-presence")
+  /// A registered finger, also one enrolled later.
+  public static let biometryAny = WhorlConstraint(rawValue: "biometry-any")
+  /// A registered finger; the item is gone when a finger is enrolled or deleted.
+  public static let biometryCurrentSet = WhorlConstraint(rawValue: "biometry-current-set")
+  /// The passcode.
+  public static let devicePasscode = WhorlConstraint(rawValue: "device-passcode")
+}
+
+/// An item as CopyMatching gives it: everything but the secret.
+public struct WhorlItem: Hashable, Sendable {
+  /// What it is known by.
+  public var attributes = WhorlAttributes()
+  /// What its secret asks for.
+  public var constraints: [WhorlConstraint] = []
+  /// The protection class's bus name.
+  public var protection = ""
+  /// When it was added, in seconds since 1970.
+  public var created: Int64 = 0
+  /// When it was last changed, in seconds since 1970.
+  public var modified: Int64 = 0
+  /// The fingers changed and the secret was destroyed.
+  public var isInvalidated = false
+
+  /// An item without anything.
+  public init() {}
+}
+
+/// What to evaluate.
+public enum WhorlPolicy: String, Hashable, Sendable {
+  /// Fingers only.
+  case biometrics
+  /// Fingers, or the passcode.
+  case owner
+}
+
+/// How a running request is ended.
+public enum WhorlCancelKind: String, Hashable, Sendable {
+  /// As the user's wish: userCancel.
+  case user
+  /// As the program's: appCancel.
+  case app
+  /// In favour of the passcode: userFallback.
+  case fallback
+}
+
+/// How a prompt is made. Nil leaves it to the daemon.
+public struct WhorlPrompt: Hashable, Sendable {
+  /// Why the user is asked, for the user.
+  public var reason: String
+  /// How long to wait for a touch: 1 to 300 seconds.
+  public var timeoutSeconds: UInt32?
+  /// How many touches: 1 to 5.
+  public var maxTries: UInt32?
+
+  /// A prompt for this reason.
+  public init(reason: String, timeoutSeconds: UInt32? = nil, maxTries: UInt32? = nil) {
+    self.reason = reason
+    self.timeoutSeconds = timeoutSeconds
+    self.maxTries = maxTries
+  }
+}
+
+/// What a running request reports. Texts are free of control characters, but come from a reader or the daemon.
+public enum WhorlProgress: Hashable, Sendable {
+  /// Others come first.
+  case queued
+  /// The reader waits for one of these fingers. The scan type is "press" or "swipe".
+  case waiting(reader: String, scanType: String, fingers: [String])
+  /// The touch was not good enough: "general", "too-short", "center-finger", "remove-finger", "too-fast".
+  case retry(reason: String)
+  /// The wrong finger.
+  case noMatch(triesLeft: Int)
+  /// That was it.
+  case matched(finger: String)
+  /// Something that this version does not know.
+  case other(event: String)
+}
+
+/// An authentication context. It ends with the connection, by ``WhorlClient/invalidate(_:)``, or with the daemon.
+public struct WhorlContext: Hashable, Sendable {
+  /// The daemon's number for it.
+  public let number: UInt32
+  /// The instance of the daemon that knows the number, such as :1.7.
+  public let daemon: String
+
+  /// For transports.
+  public init(number: UInt32, daemon: String) {
+    self.number = number
+    self.daemon = daemon
+  }
+}
+
+/// What there is to know without asking for a finger. Texts are free of control characters.
+public struct WhorlStatus: Hashable, Sendable {
+  /// A reader that is there.
+  public struct Reader: Hashable, Sendable {
+    /// Its product name.
+    public var name = ""
+    /// libfprint's name of its driver.
+    public var driver = ""
+    /// "press" or "swipe".
+    public var scanType = ""
+    /// Its object of net.reactivated.Fprint.
+    public var path = ""
+    /// Whether it may open secrets.
+    public var isTrusted = false
+
+    /// A reader without anything.
+    public init() {}
+  }
+
+  /// The daemon's version.
+  public var version = ""
+  /// Whether it runs in private mode.
+  public var isPrivate = false
+  /// "host", "host+tpm2" or "unavailable".
+  public var deviceKey = ""
+  /// Why the device key is unavailable.
+  public var deviceKeyError = ""
+  /// Why the caller's keychain is unavailable; empty where it is not.
+  public var storeError = ""
+  /// The readers, the default one first.
+  public var readers: [Reader] = []
+  /// The caller's enrolled fingers.
+  public var enrolled: [String] = []
+  /// Those whose print file is damaged.
+  public var unreadable: [String] = []
+  /// Those that open a login but no secret.
+  public var unregistered: [String] = []
+  /// "available", "no-reader", "not-enrolled", "locked-out" or "failed".
+  public var biometry = ""
+  /// Why biometry failed.
+  public var biometryError = ""
+  /// Misses in a row so far.
+  public var misses = 0
+  /// Misses in a row that lock biometry.
+  public var missesAllowed = 0
+  /// "set", "not-set" or "unknown".
+  public var passcode = ""
+  /// How many seconds the next passcode has to wait.
+  public var passcodeDelay = 0
+
+  /// A status without anything.
+  public init() {}
+}
