@@ -95,7 +95,7 @@ final class Bench: Sendable {
     for _ in 0..<count {
       let before = sensor.armings.events.count
       let login = loggingIn(user, maxTries: 1)
-      await sensor.armed(before + 1)
+      try await sensor.armed(before + 1)
       sensor.pressWrong()
       _ = await login.result
     }
@@ -112,7 +112,7 @@ final class Bench: Sendable {
   /// Nothing waits, nothing runs, nothing is held.
   func expectIdle(_ location: SourceLocation = #_sourceLocation) async {
     // The sensor lets go in a task of its own, a moment after the request's end.
-    while await !enclave.isIdle { await Task.yield() }
+    while await !enclave.isIdle, !Task.isCancelled { await Task.yield() }
     #expect(!sensor.isArmed, sourceLocation: location)
     #expect(sensor.mostAtOnce <= 1, sourceLocation: location)
   }

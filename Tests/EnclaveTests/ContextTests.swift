@@ -43,7 +43,7 @@ struct `Authentication contexts` {
     try await bench.store("s3cret", as: "mail", .biometryAny)
     let context = try await bench.context(reuse: 10)
     let first = bench.getting("mail", in: context)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.sensor.press(.index)
     #expect(try await first.value == "s3cret")
     bench.clock.advance(milliseconds: 9_999)
@@ -51,7 +51,7 @@ struct `Authentication contexts` {
     #expect(bench.sensor.armings.events.count == 1)
     bench.clock.advance(milliseconds: 1)
     let late = bench.getting("mail", in: context)
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     #expect(try await late.value == "s3cret")
   }
@@ -62,7 +62,7 @@ struct `Authentication contexts` {
     try await bench.store("s3cret", as: "mail", .biometryAny)
     let one = try await bench.context(reuse: 300)
     let first = bench.getting("mail", in: one)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.sensor.press(.index)
     _ = try await first.value
     let other = try await bench.context(reuse: 300, interactionNotAllowed: true)
@@ -76,7 +76,7 @@ struct `Authentication contexts` {
     let context = try await bench.context()
     for turn in 1...3 {
       let request = bench.getting("mail", in: context)
-      await bench.sensor.armed(turn)
+      try await bench.sensor.armed(turn)
       bench.sensor.press(.index)
       #expect(try await request.value == "s3cret")
     }
@@ -88,12 +88,12 @@ struct `Authentication contexts` {
     try await bench.store("s3cret", as: "mail", .biometryCurrentSet)
     let context = try await bench.context()
     async let satisfied = bench.enclave.evaluate(context, owner: .alice, policy: .biometrics)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.sensor.press(.index)
     #expect(try await satisfied == [.userPresence, .biometryAny, .biometryCurrentSet])
     #expect(try await bench.get("mail", in: context) == "s3cret")
     let second = bench.getting("mail", in: context)
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     _ = try await second.value
   }
@@ -104,7 +104,7 @@ struct `Authentication contexts` {
     let context = try await bench.context()
     for turn in 1...2 {
       async let satisfied = bench.enclave.evaluate(context, owner: .alice, policy: .biometrics)
-      await bench.sensor.armed(turn)
+      try await bench.sensor.armed(turn)
       bench.sensor.press(.index)
       _ = try await satisfied
     }
@@ -116,12 +116,12 @@ struct `Authentication contexts` {
     try await bench.store("s3cret", as: "mail", .biometryAny)
     let context = try await bench.context()
     async let satisfied = bench.enclave.evaluate(context, owner: .alice, policy: .owner)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.sensor.press(.index)
     _ = try await satisfied
     bench.clock.advance(seconds: 60)
     let request = bench.getting("mail", in: context)
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     _ = try await request.value
   }
@@ -132,7 +132,7 @@ struct `Authentication contexts` {
     try await bench.store("s3cret", as: "mail", .userPresence)
     let context = try await bench.context()
     let request = bench.getting("mail", in: context)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     try await bench.enclave.invalidate(context, owner: .alice)
     #expect(await request.error == .appCancel)
     #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .invalidContext)
@@ -148,7 +148,7 @@ struct `Authentication contexts` {
     let other = ContextOwner(connection: ":1.12", user: Bench.alice)
     let stays = try await bench.context(of: other)
     let request = bench.getting("mail", in: gone)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     await bench.enclave.connectionClosed(":1.10")
     #expect(await request.error == .appCancel)
     #expect(await enclaveError { _ = try await bench.get("note", in: gone) } == .invalidContext)

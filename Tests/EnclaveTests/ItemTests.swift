@@ -54,7 +54,7 @@ struct `Items` {
     let refused = Task {
       try await bench.enclave.update(context, owner: .alice, query: ItemQuery(service: "mail"), changes: rename)
     }
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     try await bench.enclave.cancel(context, owner: .alice, how: .user)
     #expect(await enclaveError { try await refused.value } == .userCancel)
     let query = ItemQuery(service: "mail")
@@ -63,12 +63,12 @@ struct `Items` {
       try await bench.enclave.update(
         context, owner: .alice, query: query, changes: rename, secret: try secretBytes("changed"))
     }
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     try await granted.value
     #expect(try await bench.enclave.copyMatching(user: Bench.alice, query: query).isEmpty)
     let read = bench.getting("post", in: context)
-    await bench.sensor.armed(3)
+    try await bench.sensor.armed(3)
     bench.sensor.press(.index)
     #expect(try await read.value == "changed")
   }

@@ -12,13 +12,13 @@ struct `Lockout` {
     let context = try await bench.context()
     try await bench.miss(2)  // through PAM
     let request = bench.getting("mail", in: context, maxTries: 1)  // for a secret
-    await bench.sensor.armed(3)
+    try await bench.sensor.armed(3)
     bench.sensor.pressWrong()
     #expect(await request.error?.busName == "org.whorl.Error.AuthenticationFailed")
     #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: false))  // fprintd's face
     #expect(await !bench.enclave.isLockedOut(user: Bench.alice))
     let last = bench.getting("mail", in: context)
-    await bench.sensor.armed(4)
+    try await bench.sensor.armed(4)
     bench.sensor.pressWrong()
     #expect(await last.error == .passcodeNeeded(.lockedOut))
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))
@@ -29,7 +29,7 @@ struct `Lockout` {
     #expect(await !bench.enclave.isLockedOut(user: Bench.alice))
     #expect(try bench.recordOnDisk().misses == 0)
     let login = bench.loggingIn()
-    await bench.sensor.armed(5)
+    try await bench.sensor.armed(5)
     bench.sensor.press(.index)
     _ = try await login.value
   }
@@ -56,7 +56,7 @@ struct `Lockout` {
             seen.append(misses)
           })
       }
-      await bench.sensor.armed(turn)
+      try await bench.sensor.armed(turn)
       bench.sensor.pressWrong()
       _ = await login.result
     }
@@ -81,7 +81,7 @@ struct `Lockout` {
     for turn in 0..<3 {
       try await bench.miss(4)
       let login = bench.loggingIn()
-      await bench.sensor.armed(turn * 5 + 5)
+      try await bench.sensor.armed(turn * 5 + 5)
       bench.sensor.press(.index)
       _ = try await login.value
       #expect(try bench.recordOnDisk().misses == 0)
@@ -97,7 +97,7 @@ struct `Lockout` {
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))
     #expect(await !bench.enclave.isLockedOut(user: Bench.bob))
     let login = bench.loggingIn(Bench.bob)
-    await bench.sensor.armed(6)
+    try await bench.sensor.armed(6)
     bench.sensor.press(.index)
     _ = try await login.value
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))
@@ -108,9 +108,9 @@ struct `Lockout` {
     try await bench.miss(3)
     let log = EventLog<VerificationProgress>()
     let login = bench.loggingIn(maxTries: 5, progress: log)
-    await bench.sensor.armed(4)
+    try await bench.sensor.armed(4)
     bench.sensor.pressWrong()
-    await bench.sensor.armed(5)
+    try await bench.sensor.armed(5)
     bench.sensor.pressWrong()
     #expect(await login.error == .biometryLockout)
     #expect(log.events.contains(.noMatch(triesLeft: 1)))
@@ -121,10 +121,10 @@ struct `Lockout` {
   @Test func `through another interface ends at once what waits for that user's finger`() async throws {
     let bench = try Bench()
     let login = bench.loggingIn()
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     let log = EventLog<VerificationProgress>()
     let queued = bench.loggingIn(progress: log)
-    await log.wait(for: .queued)
+    try await log.wait(for: .queued)
     for miss in 1...5 {
       let isLocked = try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: false)
       #expect(isLocked == (miss == 5))
@@ -147,7 +147,7 @@ struct `Lockout` {
     try await bench.store("s3cret", as: "mail", .biometryAny)
     let context = try await bench.context(reuse: 300)
     let request = bench.getting("mail", in: context)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.sensor.press(.index)
     _ = try await request.value
     try await bench.miss(5)
@@ -159,7 +159,7 @@ struct `Lockout` {
     bench.sensor.setLingers(true)
     for turn in 1...5 {
       let login = bench.loggingIn()
-      await bench.sensor.armed(turn)
+      try await bench.sensor.armed(turn)
       login.cancel()
       #expect(await login.error == .appCancel)
       bench.sensor.pressWrong()
@@ -172,7 +172,7 @@ struct `Lockout` {
   @Test func `takes the place of a miss that cannot be recorded`() async throws {
     let bench = try Bench()
     let login = bench.loggingIn()
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     await bench.enclave.setLockoutFault(.diskFull("/var/lib/whorl"))
     bench.sensor.pressWrong()
     #expect(await login.error?.busName == "org.whorl.Error.StoreUnavailable")

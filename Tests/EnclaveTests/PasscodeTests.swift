@@ -99,7 +99,7 @@ struct `The passcode` {
     let context = try await bench.context()
     bench.passcodes.hold()
     let attempt = Task { try await bench.givePasscode("wrong", to: context) }
-    await bench.passcodes.attempts.wait { $0.count == 1 }
+    try await bench.passcodes.attempts.wait { $0.count == 1 }
     #expect(try bench.recordOnDisk().passcodeFailures == 1)
     attempt.cancel()
     await bench.enclave.connectionClosed(":1.10")
@@ -113,7 +113,7 @@ struct `The passcode` {
     let context = try await bench.context(reuse: 300)
     bench.passcodes.hold()
     let attempt = Task { try await bench.givePasscode(to: context) }
-    await bench.passcodes.attempts.wait { $0.count == 1 }
+    try await bench.passcodes.attempts.wait { $0.count == 1 }
     try await bench.enclave.invalidate(context, owner: .alice)
     bench.passcodes.letGo()
     #expect(await enclaveError { try await attempt.value } == .invalidContext)
@@ -124,7 +124,7 @@ struct `The passcode` {
     let context = try await bench.context()
     bench.passcodes.hold()
     let first = Task { try await bench.givePasscode("wrong", to: context) }
-    await bench.passcodes.attempts.wait { $0.count == 1 }
+    try await bench.passcodes.attempts.wait { $0.count == 1 }
     for _ in 0..<20 {
       let error = await enclaveError { try await bench.givePasscode("guess", to: context) }
       #expect(error?.busName == "org.whorl.Error.Busy")

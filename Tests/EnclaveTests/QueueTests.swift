@@ -39,13 +39,13 @@ struct `The queue` {
     let context = try await bench.context()
     let log = EventLog<VerificationProgress>()
     let sudo = bench.loggingIn()
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     let secret = bench.getting("mail", in: context, progress: log)
-    await log.wait(for: .queued)
+    try await log.wait(for: .queued)
     bench.sensor.press(.index)
     #expect(try await sudo.value == "right-index-finger")
     // The touch meant for sudo is used up: the other still waits for its own.
-    #expect(await bench.sensor.armed(2).scope == .secret)
+    #expect(try await bench.sensor.armed(2).scope == .secret)
     #expect(bench.sensor.armings.events.count == 2)
     bench.sensor.press(.index)
     #expect(try await secret.value == "s3cret")
@@ -57,17 +57,17 @@ struct `The queue` {
   {
     let bench = try Bench()
     let flood = (0..<Enclave.Limits.requestsPerUser).map { _ in bench.loggingIn(timeout: 300) }
-    await bench.sensor.questions.wait { $0.count == Enclave.Limits.requestsPerUser }
-    await bench.sensor.armed(1)
+    try await bench.sensor.questions.wait { $0.count == Enclave.Limits.requestsPerUser }
+    try await bench.sensor.armed(1)
     let refused = await bench.loggingIn().error
     #expect(refused?.busName == "org.whorl.Error.Busy")
     #expect(refused?.message.contains("1000") == true)
     let log = EventLog<VerificationProgress>()
     let victim = bench.loggingIn(Bench.bob, timeout: 60, progress: log)
-    await log.wait(for: .queued)
+    try await log.wait(for: .queued)
     bench.clock.advance(milliseconds: Enclave.Limits.turnMilliseconds)
     // The flooder's request had its turn and goes back; the victim is served before the other seven.
-    #expect(await bench.sensor.armed(2).user == Bench.bob)
+    #expect(try await bench.sensor.armed(2).user == Bench.bob)
     bench.sensor.press(.index)
     #expect(try await victim.value == "right-index-finger")
     for login in flood { login.cancel() }
@@ -79,16 +79,16 @@ struct `The queue` {
     let bench = try Bench()
     let log = EventLog<VerificationProgress>()
     let first = bench.loggingIn(timeout: 300, maxTries: 2, progress: log)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.sensor.pressWrong()
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.clock.advance(milliseconds: Enclave.Limits.turnMilliseconds)
     let other = bench.loggingIn(Bench.bob)
-    #expect(await bench.sensor.armed(3).user == Bench.bob)
+    #expect(try await bench.sensor.armed(3).user == Bench.bob)
     #expect(log.events.last == .queued)
     bench.sensor.press(.index)
     _ = try await other.value
-    #expect(await bench.sensor.armed(4).user == Bench.alice)
+    #expect(try await bench.sensor.armed(4).user == Bench.alice)
     bench.sensor.pressWrong()
     #expect(await first.error?.busName == "org.whorl.Error.AuthenticationFailed")
     await bench.expectIdle()
@@ -98,13 +98,13 @@ struct `The queue` {
     let bench = try Bench()
     bench.sensor.setLingers(true)
     let first = bench.loggingIn(timeout: 300)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     bench.clock.advance(milliseconds: Enclave.Limits.turnMilliseconds)
     let other = bench.loggingIn(Bench.bob)
-    await bench.sensor.cancels.wait { $0.count == 1 }
+    try await bench.sensor.cancels.wait { $0.count == 1 }
     bench.sensor.press(.index)
     _ = try await first.value
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     _ = try await other.value
   }
@@ -112,14 +112,14 @@ struct `The queue` {
   @Test func `does not let a request give way to one of the same user`() async throws {
     let bench = try Bench()
     let first = bench.loggingIn(timeout: 300)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     let log = EventLog<VerificationProgress>()
     let second = bench.loggingIn(timeout: 300, progress: log)
-    await log.wait(for: .queued)
+    try await log.wait(for: .queued)
     bench.clock.advance(seconds: 60)
     bench.sensor.press(.index)
     _ = try await first.value
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     _ = try await second.value
   }
@@ -127,10 +127,10 @@ struct `The queue` {
   @Test func `ends a request at its time: TimedOut at the reader, Busy in the queue`() async throws {
     let bench = try Bench()
     let first = bench.loggingIn(timeout: 300)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     let log = EventLog<VerificationProgress>()
     let second = bench.loggingIn(timeout: 20, progress: log)
-    await log.wait(for: .queued)
+    try await log.wait(for: .queued)
     bench.clock.advance(seconds: 20)
     #expect(await second.error?.busName == "org.whorl.Error.Busy")
     bench.clock.advance(seconds: 280)
@@ -143,9 +143,9 @@ struct `The queue` {
     let bench = try Bench()
     bench.sensor.holdQuestions()
     let late = bench.loggingIn(timeout: 5)
-    await bench.sensor.questions.wait { $0.count == 1 }
+    try await bench.sensor.questions.wait { $0.count == 1 }
     let cancelled = bench.loggingIn(timeout: 5)
-    await bench.sensor.questions.wait { $0.count == 2 }
+    try await bench.sensor.questions.wait { $0.count == 2 }
     cancelled.cancel()
     #expect(await cancelled.error == .appCancel)
     bench.clock.advance(seconds: 5)
@@ -164,12 +164,12 @@ struct `The queue` {
     try await bench.store("s3cret", as: "mail", .biometryAny)
     let context = try await bench.context()
     let stays = bench.loggingIn()
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     let (log, other) = (EventLog<VerificationProgress>(), EventLog<VerificationProgress>())
     let one = bench.getting("mail", in: context, progress: log)
     let two = bench.getting("mail", in: context, progress: other)
-    await log.wait(for: .queued)
-    await other.wait(for: .queued)
+    try await log.wait(for: .queued)
+    try await other.wait(for: .queued)
     try await bench.enclave.cancel(context, owner: .alice, how: how)
     let expected: EnclaveError =
       switch how {
@@ -190,17 +190,17 @@ struct `The queue` {
   @Test func `tells a request that does not want to wait that the reader is busy`() async throws {
     let bench = try Bench()
     let first = bench.loggingIn()
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     #expect(await bench.loggingIn(Bench.bob, noWait: true).error?.busName == "org.whorl.Error.Busy")
     bench.sensor.setLingers(true)
     first.cancel()
     _ = await first.result
     // The reader only lets go now: a lock screen that asks again at once is not turned away.
     let second = bench.loggingIn(Bench.bob, noWait: true)
-    await bench.sensor.questions.wait { $0.count == 2 }
+    try await bench.sensor.questions.wait { $0.count == 2 }
     bench.sensor.setLingers(false)
     bench.sensor.end(.failure(.cancelled))
-    await bench.sensor.armed(2)
+    try await bench.sensor.armed(2)
     bench.sensor.press(.index)
     _ = try await second.value
   }
@@ -220,7 +220,7 @@ struct `The queue` {
     bench.sensor.setLingers(true)
     let log = EventLog<VerificationProgress>()
     let login = bench.loggingIn(progress: log)
-    await bench.sensor.armed(1)
+    try await bench.sensor.armed(1)
     login.cancel()
     _ = await login.result
     let count = log.events.count

@@ -81,8 +81,8 @@ final class ScriptedSensor: BiometrySensor {
 
   /// Waits until the reader was armed that many times, and gives that request.
   @discardableResult
-  func armed(_ count: Int) async -> MatchRequest {
-    await armings.wait { $0.count >= count }
+  func armed(_ count: Int) async throws(CancellationError) -> MatchRequest {
+    try await armings.wait { $0.count >= count }
     return armings.events[count - 1]
   }
 
