@@ -54,7 +54,10 @@ final class BridgeSession {
   var processID: Int32 { process.pid }
 
   /// Whether nothing is asked and nothing is open.
-  var isIdle: Bool { pending.isEmpty && open.isEmpty }
+  var isIdle: Bool { open.isEmpty && pending.values.allSatisfy { $0.request == .ping } }
+
+  /// Fires when its process has ended and was reaped.
+  var gone: Signal { process.exited }
 
   /// Asks, and waits for the answer. Cancelling the task cancels the request.
   func send(

@@ -22,6 +22,8 @@ public final class ReaderKeeper {
   private var session: BridgeSession?
   private var lastReaders: [ReaderDescription]?
   private var idleTimer: Task<Void, any Error>?
+  /// The end of the last bridge's process.
+  private var leaving: Signal?
 
   /// A keeper without a bridge yet.
   ///
@@ -49,6 +51,7 @@ public final class ReaderKeeper {
   public func stop() async {
     guard let session else { return }
     self.session = nil
+    leaving = session.gone
     idleTimer?.cancel()
     await session.stop("the readers were stopped")
   }
@@ -58,11 +61,19 @@ public final class ReaderKeeper {
   /// A bridge that has told its readers.
   func liveSession() async throws(ReaderError) -> BridgeSession {
     idleTimer?.cancel()
+    // Two bridges at once would fight for the readers. One that does not even die of SIGKILL is not waited for.
+    while session == nil, let leaving {
+      _ = await leaving.wait(milliseconds: limits.cancel)
+      if self.leaving === leaving { self.leaving = nil }
+    }
     let session: BridgeSession
     if let running = self.session { session = running } else { session = try start() }
     await session.ready.wait()
     if let failure = session.failure { throw .bridgeFailed(failure) }
-    if Task.isCancelled { throw .cancelled }
+    if Task.isCancelled {
+      rest(session)
+      throw .cancelled
+    }
     return session
   }
 
@@ -82,7 +93,10 @@ public final class ReaderKeeper {
     session.onReaders = { [weak self] in self?.noteReaders($0) }
     session.onFailure = { [weak self, weak session] reason in
       guard let self, let session else { return }
-      if self.session === session { self.session = nil }
+      if self.session === session {
+        self.session = nil
+        leaving = session.gone
+      }
       onBridgeFailed?(reason)
     }
     session.onFingerStatus = { [weak self, weak session] token, needed, present in

@@ -75,6 +75,19 @@ import Testing
     #expect(kill(pid, 0) == -1)
   }
 
+  @Test @GLibActor func `a new bridge starts only when the old one is gone`() async throws {
+    let setup = try await VirtualSetup(limits: brief)
+    let pid = try #require(setup.keeper.processID)
+    // It ends by force after a while, and not at once.
+    kill(pid, SIGSTOP)
+    async let stopped: Void = setup.keeper.stop()
+    while setup.keeper.processID != nil { await Task.yield() }
+    try await setup.keeper.open(setup.reader)
+    #expect(kill(pid, 0) == -1)
+    await stopped
+    await setup.keeper.stop()
+  }
+
   @Test @GLibActor func `an idle bridge ends, one with an open reader stays`() async throws {
     var limits = brief
     limits.idle = 1
@@ -128,9 +141,9 @@ import Testing
 /// Limits that notice a dead bridge soon. A stopped one is noticed after at most both of the first two.
 private var brief: ReaderKeeper.Limits {
   var limits = ReaderKeeper.Limits.standard
-  limits.pong = 1500
+  limits.pong = 3000
   limits.pingInterval = 100
-  limits.cancel = 1500
+  limits.cancel = 3000
   return limits
 }
 

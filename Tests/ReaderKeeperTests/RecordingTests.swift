@@ -6,7 +6,10 @@ import TestKit
 import Testing
 
 /// What real readers said once, through the real whorl-reader.
+///
+/// One after the other: a replay has the time limits of the real transfers.
 @Suite(
+  .serialized,
   .enabled(if: SharedMaterial.path("recordings") != nil, "shared/recordings is not here"),
   .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/umockdev-run"), "umockdev is not installed"))
 struct RecordingTests {

@@ -14,7 +14,7 @@ final class VirtualSetup {
   private var events: AsyncStream<Bool>.Iterator
   private let sink: AsyncStream<Bool>.Continuation
 
-  init(open: Bool = true, limits: ReaderKeeper.Limits = .standard) async throws {
+  init(open: Bool = true, limits: ReaderKeeper.Limits = .patient) async throws {
     folder = try TemporaryFolder()
     let socket = folder("image")
     virtual = VirtualReader(socket: socket)
@@ -76,4 +76,16 @@ final class Told<Value: Sendable> {
   private(set) var values: [Value] = []
 
   func add(_ value: Value) { values.append(value) }
+}
+
+extension ReaderKeeper.Limits {
+  /// Limits that no busy test machine runs into.
+  static var patient: ReaderKeeper.Limits {
+    var limits = ReaderKeeper.Limits.standard
+    limits.start = 120_000
+    limits.answer = 120_000
+    limits.pong = 60_000
+    limits.cancel = 60_000
+    return limits
+  }
 }
