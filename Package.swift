@@ -46,8 +46,8 @@ let testTargets: [Target] = [
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
-  tests("WhorlClientTests", ["WhorlClient", "SecretMemory", "TestKit"]),
-  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "CPosix"]),
+  tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain"]),
   tests(

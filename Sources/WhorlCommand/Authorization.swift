@@ -1,19 +1,22 @@
 import GLibLoop
+import WhorlClient
 import SecretMemory
 
 /// One authentication context, and the conversation that satisfies what an item requires in it: the touch, and where
 /// that does not do, the passcode.
 @GLibActor
 final class Authorization {
-  typealias Progress = @GLibActor (TouchProgress) -> Void
+  typealias Progress = @GLibActor (WhorlProgress) -> Void
 
   private let item: ItemListing
   private let deed: String
   private let console: any Console
   private let service: any Service
-  private let context: UInt32
+  private let context: WhorlContext
 
-  private init(_ item: ItemListing, _ deed: String, _ console: any Console, _ service: any Service, _ context: UInt32) {
+  private init(
+    _ item: ItemListing, _ deed: String, _ console: any Console, _ service: any Service, _ context: WhorlContext
+  ) {
     self.item = item
     self.deed = deed
     self.console = console
@@ -25,7 +28,7 @@ final class Authorization {
   static func open(
     _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service
   ) async throws(CommandFailure) -> Authorization {
-    do throws(ServiceProblem) {
+    do throws(WhorlError) {
       return Authorization(item, deed, console, service, try await service.openContext())
     } catch {
       throw Task.isCancelled ? .cancelled : error.failure(about: Escaping.quoted(item.name))
@@ -34,45 +37,24 @@ final class Authorization {
 
   func close() async { await service.closeContext(context) }
 
-  /// The secret, once the item's requirement is met.
-  func run(
-    _ request: (UInt32, String, @escaping Progress) async throws(ServiceProblem) -> SecretBytes
-  ) async throws(CommandFailure) -> SecretBytes {
+  /// The request's result, once the item's requirement is met.
+  func run<R: ~Copyable>(
+    _ request: (WhorlContext, String, @escaping Progress) async throws(WhorlError) -> R
+  ) async throws(CommandFailure) -> R {
     var passcodes = PasscodeRounds()
     while true {
-      let prompt = TouchPrompt(self.promptText, console) { [service, context] in
+      let prompt = TouchPrompt(promptText, console) { [service, context] in
         await service.preferPasscode(in: context)
       }
-      let problem: ServiceProblem
-      do throws(ServiceProblem) {
-        let secret = try await request(context, reason) { prompt.show($0) }
+      let problem: WhorlError
+      do throws(WhorlError) {
+        let result = try await request(context, reason) { prompt.show($0) }
         await prompt.end()
-        return secret
+        return result
       } catch {
         problem = error
       }
       await prompt.end()
-      try await answer(problem, declined: prompt.wasDeclined, &passcodes)
-    }
-  }
-
-  /// Gives the item a new secret; false where there is no such item any more.
-  func replace(with secret: borrowing SecretBytes) async throws(CommandFailure) -> Bool {
-    var passcodes = PasscodeRounds()
-    while true {
-      let prompt = TouchPrompt(self.promptText, console) { [service, context] in
-        await service.preferPasscode(in: context)
-      }
-      let problem: ServiceProblem
-      do throws(ServiceProblem) {
-        try await service.update(name: item.name, secret: secret, in: context, reason: reason) { prompt.show($0) }
-        await prompt.end()
-        return true
-      } catch {
-        problem = error
-      }
-      await prompt.end()
-      if problem.code == .itemNotFound { return false }
       try await answer(problem, declined: prompt.wasDeclined, &passcodes)
     }
   }
@@ -95,7 +77,7 @@ final class Authorization {
 
   /// Collects the passcode where that is what is missing; throws for everything else.
   private func answer(
-    _ problem: ServiceProblem, declined: Bool, _ rounds: inout PasscodeRounds
+    _ problem: WhorlError, declined: Bool, _ rounds: inout PasscodeRounds
   ) async throws(CommandFailure) {
     let subject = Escaping.quoted(item.name)
     if Task.isCancelled { throw .cancelled }
@@ -114,7 +96,7 @@ final class Authorization {
     while true {
       let passcode = try await console.ask("Your password, to \(reason): ")
       guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
-      do throws(ServiceProblem) {
+      do throws(WhorlError) {
         try await service.providePasscode(passcode, to: context)
         rounds.given += 1
         return

@@ -1,7 +1,124 @@
 import GLibLoop
+import SecretMemory
+import WhorlClient
 
-/// The daemon over the bus.
+/// The daemon over the bus. An item of the command's is the account NAME of the service "whorl".
 @GLibActor
-enum BusService {
-  static func connect() async throws(ServiceProblem) -> any Service { throw ServiceProblem(.noDaemon) }
+final class BusService: Service {
+  /// The service attribute of the items that belong to the command.
+  private static let itemService = "whorl"
+  private static let itemClass = "generic-password"
+
+  private let whorl = WhorlClient()
+  private let fprint = FprintClient()
+
+  func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
+
+  // MARK: - Items
+
+  func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
+    let items = try await whorl.copyMatching(query(name), includingInvalidated: true)
+    // A query is a wish: what the command shows and changes is what it asked for.
+    return items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
+      .map {
+        ItemListing(
+          name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue), isGone: $0.isInvalidated)
+      }
+  }
+
+  func add(name: String, requirement: Requirement, secret: borrowing SecretBytes) async throws(WhorlError) {
+    var attributes = query(name)
+    attributes.label = name
+    try await whorl.add(
+      attributes, constraints: requirement.constraints.map { WhorlConstraint(rawValue: $0) }, secret: secret)
+  }
+
+  func update(
+    name: String, secret: borrowing SecretBytes, in context: WhorlContext, reason: String,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) {
+    try await whorl.update(
+      query(name), secret: secret, in: context, prompt: WhorlPrompt(reason: reason), progress: progress)
+  }
+
+  func secret(
+    of name: String, in context: WhorlContext, reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes {
+    try await whorl.copySecret(query(name), in: context, prompt: WhorlPrompt(reason: reason), progress: progress)
+  }
+
+  func remove(name: String) async throws(WhorlError) { _ = try await whorl.delete(query(name)) }
+
+  private func query(_ name: String?) -> WhorlAttributes {
+    WhorlAttributes(itemClass: Self.itemClass, service: Self.itemService, account: name)
+  }
+
+  // MARK: - Contexts
+
+  func openContext() async throws(WhorlError) -> WhorlContext { try await whorl.createContext() }
+
+  func closeContext(_ context: WhorlContext) async {
+    // In a task of its own, for the command's may be cancelled; the context ends with the connection anyway.
+    await Task { @GLibActor [whorl] in try? await whorl.invalidate(context) }.value
+  }
+
+  func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try await whorl.providePasscode(passcode, to: context)
+  }
+
+  func preferPasscode(in context: WhorlContext) async {
+    // Where the touch was faster there is nothing to end any more.
+    try? await whorl.cancel(context, how: .fallback)
+  }
+
+  // MARK: - Fingers
+
+  func readers() async throws(WhorlError) -> [ReaderListing] {
+    var readers: [ReaderListing] = []
+    for device in try await fprint.devices() { readers.append(try await listing(device)) }
+    return readers
+  }
+
+  func enrolledFingers(of user: String, on reader: ReaderListing) async throws(WhorlError) -> [String] {
+    try await device(reader).listEnrolledFingers(of: user)
+  }
+
+  func claim(_ reader: ReaderListing, for user: String) async throws(WhorlError) -> ReaderListing {
+    try await device(reader).claim(for: user)
+    return try await listing(device(reader))
+  }
+
+  func release(_ reader: ReaderListing) async {
+    // In a task of its own, for the command's may be cancelled; the claim ends with the connection anyway.
+    let device = device(reader)
+    await Task { @GLibActor in try? await device.release() }.value
+  }
+
+  func enroll(
+    _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void
+  ) async throws(WhorlError) {
+    _ = try await device(reader).enroll(finger, report: report)
+  }
+
+  func verify(
+    _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void
+  ) async throws(WhorlError) {
+    _ = try await device(reader).verify(finger, report: report)
+  }
+
+  func delete(_ finger: String?, on reader: ReaderListing) async throws(WhorlError) {
+    if let finger {
+      try await device(reader).deleteEnrolledFinger(finger)
+    } else {
+      try await device(reader).deleteAllEnrolledFingers()
+    }
+  }
+
+  private func device(_ reader: ReaderListing) -> FprintDevice { fprint.device(at: reader.path) }
+
+  private func listing(_ device: FprintDevice) async throws(WhorlError) -> ReaderListing {
+    let properties = try await device.properties()
+    return ReaderListing(
+      path: device.path, name: properties.name, scanType: properties.scanType, stages: properties.enrollStages)
+  }
 }

@@ -1,12 +1,13 @@
 import GLibLoop
+import WhorlClient
 
 /// The commands, over a console, a daemon and a machine that are handed in.
 @GLibActor
 struct Commands {
   let console: any Console
   let surroundings: Surroundings
-  /// Connects to the daemon; called when a command first needs it.
-  let connect: @GLibActor () async throws(ServiceProblem) -> any Service
+  /// The daemon; it connects when a command first asks something of it.
+  let service: any Service
 
   /// Parses the words after the program's name, does what they say, and tells on standard error what went wrong.
   ///
@@ -42,13 +43,8 @@ struct Commands {
     return .ok
   }
 
-  /// The daemon, or the failure that says how to get it.
-  func service(for subject: String) async throws(CommandFailure) -> any Service {
-    do throws(ServiceProblem) { return try await connect() } catch { throw failure(error, subject) }
-  }
-
   /// The failure for a problem; once the command itself was cancelled, that is all there is to say.
-  func failure(_ problem: ServiceProblem, _ subject: String) -> CommandFailure {
+  func failure(_ problem: WhorlError, _ subject: String) -> CommandFailure {
     Task.isCancelled ? .cancelled : problem.failure(about: subject)
   }
 }

@@ -1,28 +1,27 @@
 import GLibLoop
+import WhorlClient
 
 extension Commands {
   func enroll(_ finger: FingerName, for option: String?) async throws(CommandFailure) {
     let user = try TargetUser.find(option: option, in: surroundings)
-    let service = try await service(for: "enroll")
     // Before anybody is asked for a touch it is known that there is a reader and that it is ours.
-    let reader = try await readers(service)[0]
-    let replaces = try await enrolled(user, reader, service).contains(finger.name)
-    try await warnOfBoundSecrets(user, service)
-    try await claimed(reader, for: user, service) { reader async throws(CommandFailure) in
+    let reader = try await readers()[0]
+    let replaces = try await enrolled(user, reader).contains(finger.name)
+    try await warnOfBoundSecrets(user)
+    try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       let deed = replaces ? "Enrolling anew" : "Enrolling"
       await console.tell("\(deed) the \(finger.words) of \(user.shown) on \(Escaping.shown(reader.name, limit: 64)).")
-      try await scan(finger, reader, service)
-      try await confirm(finger, user, reader, service)
+      try await scan(finger, reader)
+      try await confirm(finger, user, reader)
       await console.tell("The \(finger.words) of \(user.shown) is enrolled.")
     }
   }
 
-  private func scan(_ finger: FingerName, _ reader: ReaderListing, _ service: any Service) async throws(CommandFailure)
-  {
+  private func scan(_ finger: FingerName, _ reader: ReaderListing) async throws(CommandFailure) {
     let times = reader.stages.map { ", \($0) times" } ?? ""
     await console.tell("\(RetryTexts.touch(reader.scanType))\(times), a little differently each time.")
     let story = ScanStory(console, stages: reader.stages)
-    do throws(ServiceProblem) {
+    do throws(WhorlError) {
       try await service.enroll(finger.name, on: reader) { story.take($0) }
       await story.told()
     } catch {
@@ -34,17 +33,17 @@ extension Commands {
 
   /// A print that does not match the finger it was made of is worse than none: it goes again.
   private func confirm(
-    _ finger: FingerName, _ user: TargetUser, _ reader: ReaderListing, _ service: any Service
+    _ finger: FingerName, _ user: TargetUser, _ reader: ReaderListing
   ) async throws(CommandFailure) {
     await console.tell("\(RetryTexts.touch(reader.scanType)) once more to check it.")
     let reason: CommandFailure
     do throws(CommandFailure) {
-      if try await matches(finger.name, reader, service) { return }
+      if try await matches(finger.name, reader) { return }
       reason = CommandFailure(.authenticationFailed, "the touch did not match")
     } catch { reason = error }
     // In a task of its own, for this one may be cancelled by now.
-    let problem = await Task { @GLibActor () -> ServiceProblem? in
-      do throws(ServiceProblem) {
+    let problem = await Task { @GLibActor () -> WhorlError? in
+      do throws(WhorlError) {
         try await service.delete(finger.name, on: reader)
         return nil
       } catch { return error }

@@ -1,13 +1,13 @@
 import GLibLoop
+import WhorlClient
 
 extension Commands {
   func fingers(of option: String?) async throws(CommandFailure) {
     let user = try TargetUser.find(option: option, in: surroundings)
-    let service = try await service(for: "fingers")
-    let readers = try await readers(service)
+    let readers = try await readers()
     var count = 0
     for reader in readers {
-      for name in try await enrolled(user, reader, service) {
+      for name in try await enrolled(user, reader) {
         count += 1
         let place = readers.count > 1 ? "\t\(Escaping.shown(reader.name, limit: 64))" : ""
         try await console.print(Escaping.shown(name, limit: 64) + place)
@@ -18,14 +18,13 @@ extension Commands {
 
   func verify(_ finger: FingerName?, for option: String?) async throws(CommandFailure) {
     let user = try TargetUser.find(option: option, in: surroundings)
-    let service = try await service(for: "verify")
-    let (reader, fingers) = try await readerWithPrints(of: user, finger, service)
+    let (reader, fingers) = try await readerWithPrints(of: user, finger)
     if let finger, !fingers.contains(finger.name) { throw notEnrolled(finger, user, fingers) }
     let words = finger?.words ?? "any enrolled finger"
-    try await claimed(reader, for: user, service) { reader async throws(CommandFailure) in
+    try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       await console.tell(
         "\(RetryTexts.touch(reader.scanType)) (\(Escaping.shown(reader.name, limit: 64))): \(words) of \(user.shown).")
-      guard try await matches(finger?.name ?? "any", reader, service) else {
+      guard try await matches(finger?.name ?? "any", reader) else {
         throw CommandFailure(
           .authenticationFailed, "\(words) of \(user.shown): no match; try again, or enrol the finger with whorl enroll"
         )
@@ -39,10 +38,9 @@ extension Commands {
     if finger == nil, !confirmed, !console.hasTerminal {
       throw CommandFailure(.usage, "delete needs a finger, or --all for all of them")
     }
-    let service = try await service(for: "delete")
     var places: [(reader: ReaderListing, fingers: [String])] = []
-    for reader in try await readers(service) {
-      let fingers = try await enrolled(user, reader, service)
+    for reader in try await readers() {
+      let fingers = try await enrolled(user, reader)
       if !fingers.isEmpty { places.append((reader, fingers)) }
     }
     let all = places.flatMap(\.fingers)
@@ -54,10 +52,10 @@ extension Commands {
       let list = all.map(FingerName.words(for:)).joined(separator: ", ")
       guard try await console.confirm("Delete all fingers of \(user.shown) (\(list))?") else { throw .cancelled }
     }
-    try await warnOfBoundSecrets(user, service)
+    try await warnOfBoundSecrets(user)
     for place in places {
-      try await claimed(place.reader, for: user, service) { reader async throws(CommandFailure) in
-        do throws(ServiceProblem) { try await service.delete(finger?.name, on: reader) } catch {
+      try await claimed(place.reader, for: user) { reader async throws(CommandFailure) in
+        do throws(WhorlError) { try await service.delete(finger?.name, on: reader) } catch {
           throw failure(error, finger?.words ?? "fingers of \(user.shown)")
         }
       }
@@ -68,29 +66,29 @@ extension Commands {
   // MARK: - Parts
 
   /// The readers; none is a failure of its own.
-  func readers(_ service: any Service) async throws(CommandFailure) -> [ReaderListing] {
-    do throws(ServiceProblem) {
+  func readers() async throws(CommandFailure) -> [ReaderListing] {
+    do throws(WhorlError) {
       let readers = try await service.readers()
-      guard !readers.isEmpty else { throw ServiceProblem(.noSuchDevice) }
+      guard !readers.isEmpty else { throw WhorlError(.fprint(.noSuchDevice), "") }
       return readers
     } catch { throw failure(error, "reader") }
   }
 
   func enrolled(
-    _ user: TargetUser, _ reader: ReaderListing, _ service: any Service
+    _ user: TargetUser, _ reader: ReaderListing
   ) async throws(CommandFailure) -> [String] {
-    do throws(ServiceProblem) { return try await service.enrolledFingers(of: user.name, on: reader) } catch {
+    do throws(WhorlError) { return try await service.enrolledFingers(of: user.name, on: reader) } catch {
       throw failure(error, "fingers of \(user.shown)")
     }
   }
 
   /// The first reader that knows the finger (any for nil), else the first that knows one at all.
   private func readerWithPrints(
-    of user: TargetUser, _ finger: FingerName?, _ service: any Service
+    of user: TargetUser, _ finger: FingerName?
   ) async throws(CommandFailure) -> (ReaderListing, [String]) {
     var best: (ReaderListing, [String])?
-    for reader in try await readers(service) {
-      let fingers = try await enrolled(user, reader, service)
+    for reader in try await readers() {
+      let fingers = try await enrolled(user, reader)
       if let finger, fingers.contains(finger.name) { return (reader, fingers) }
       if best == nil, !fingers.isEmpty { best = (reader, fingers) }
     }
@@ -100,11 +98,11 @@ extension Commands {
 
   /// Claims the reader around `body`, and lets it go however that ends.
   func claimed(
-    _ reader: ReaderListing, for user: TargetUser, _ service: any Service,
+    _ reader: ReaderListing, for user: TargetUser,
     _ body: (ReaderListing) async throws(CommandFailure) -> Void
   ) async throws(CommandFailure) {
     let mine: ReaderListing
-    do throws(ServiceProblem) { mine = try await service.claim(reader, for: user.name) } catch {
+    do throws(WhorlError) { mine = try await service.claim(reader, for: user.name) } catch {
       throw failure(error, "reader \(Escaping.shown(reader.name, limit: 64))")
     }
     do throws(CommandFailure) { try await body(mine) } catch {
@@ -115,9 +113,9 @@ extension Commands {
   }
 
   /// One verification: whether it matched. Retries are told and go on.
-  func matches(_ finger: String, _ reader: ReaderListing, _ service: any Service) async throws(CommandFailure) -> Bool {
+  func matches(_ finger: String, _ reader: ReaderListing) async throws(CommandFailure) -> Bool {
     let story = ScanStory(console, stages: nil)
-    do throws(ServiceProblem) {
+    do throws(WhorlError) {
       try await service.verify(finger, on: reader) { story.take($0) }
       await story.told()
     } catch {
@@ -139,7 +137,7 @@ extension Commands {
 
   /// Enrolling and deleting destroy the secrets that are bound to the current fingers: said before, and on a terminal
   /// asked. Only the caller's own secrets can be seen.
-  func warnOfBoundSecrets(_ user: TargetUser, _ service: any Service) async throws(CommandFailure) {
+  func warnOfBoundSecrets(_ user: TargetUser) async throws(CommandFailure) {
     guard user.isCaller else { return }
     // Fingers can be enrolled though the store is unusable: no answer is no reason to stop.
     guard let items = try? await service.items(named: nil) else { return }

@@ -1,22 +1,37 @@
-extension ServiceProblem {
+import WhorlClient
+
+extension WhorlError {
   /// The exit code that stands for it.
   var exitCode: ExitCode {
     switch code {
     case .authenticationFailed: .authenticationFailed
     case .userCancel, .userFallback, .systemCancel, .appCancel, .cancelled: .cancelled
     case .biometryLockout, .passcodeDelayed: .lockedOut
-    case .biometryNotAvailable, .noSuchDevice: .noReader
-    case .biometryNotEnrolled, .noEnrolledPrints: .noFingers
+    case .biometryNotAvailable: .noReader
+    case .biometryNotEnrolled: .noFingers
     case .itemNotFound, .noSuchUser: .notFound
     case .itemInvalidated: .gone
-    case .denied, .permissionDenied: .notAllowed
+    case .denied, .impostor: .notAllowed
     case .storeUnavailable, .storeDamaged, .storeTooNew: .storeUnavailable
     case .notInteractive, .passcodeNeeded: .noTerminal
-    case .busy, .alreadyInUse: .busy
+    case .busy: .busy
     case .timedOut: .timedOut
     case .noDaemon, .disconnected: .noDaemon
+    case .fprint(let name): Self.exitCode(name)
     case .passcodeNotSet, .invalidContext, .duplicateItem, .param, .unsupported, .tooLarge, .readerFailed, .failed,
-      .printsNotDeleted, .noAnswer, .unreadableAnswer, .other:
+      .noAnswer, .badAnswer, .secretMemory, .unknown:
+      .failed
+    }
+  }
+
+  private static func exitCode(_ name: FprintErrorName) -> ExitCode {
+    switch name {
+    case .noSuchDevice: .noReader
+    case .noEnrolledPrints: .noFingers
+    case .permissionDenied: .notAllowed
+    case .alreadyInUse: .busy
+    case .claimDevice, .internalError, .noActionInProgress, .invalidFingerName, .printsNotDeleted,
+      .printsNotDeletedFromDevice:
       .failed
     }
   }
@@ -25,9 +40,8 @@ extension ServiceProblem {
   func sentence(about subject: String) -> String {
     let detail = Escaping.line(message, limit: 400)
     switch code {
-    // The daemon's sentence names the thing and the remedy already; ours stands in where it sent none.
-    case .permissionDenied, .alreadyInUse, .noSuchDevice, .noEnrolledPrints, .noDaemon, .disconnected, .noAnswer,
-      .unreadableAnswer, .cancelled, .printsNotDeleted, .other:
+    // These come with a sentence that names the thing and the remedy already; ours stands in where it is missing.
+    case .fprint, .noDaemon, .noAnswer, .disconnected, .cancelled, .unknown:
       return "\(subject): \(ownSentence)\(detail.isEmpty ? "" : " (\(detail))")"
     default:
       return "\(subject): \(detail.isEmpty ? ownSentence : detail)"
@@ -48,14 +62,14 @@ extension ServiceProblem {
     case .passcodeNeeded: "the passcode is needed; run the command on a terminal"
     case .passcodeDelayed: "too many wrong passcodes; wait a little and try again"
     case .biometryNotAvailable: "no fingerprint reader can be used; whorl status says why"
-    case .biometryNotEnrolled, .noEnrolledPrints: "no finger is enrolled; enrol one with: whorl enroll"
+    case .biometryNotEnrolled: "no finger is enrolled; enrol one with: whorl enroll"
     case .biometryLockout:
       "fingers are locked out after too many misses; giving your passcode once, in whorl get, ends that"
     case .invalidContext: "the request has ended; run the command again"
     case .notInteractive: "the finger or the passcode is needed; run the command on a terminal"
-    case .timedOut: "nobody touched the reader in time; run the command again"
-    case .busy, .alreadyInUse: "the reader is in use by another program; close that one and try again"
-    case .denied, .permissionDenied: "not allowed; an administrator can, or the polkit rules can be changed"
+    case .timedOut: "nobody came to the reader in time; run the command again"
+    case .busy: "the reader is in use by another program; close that one and try again"
+    case .denied: "not allowed; an administrator may do it"
     case .itemNotFound: "no such secret; whorl list shows the names"
     case .itemInvalidated: "gone for good, for the enrolled fingers changed; store it again with whorl set"
     case .duplicateItem: "a secret of that name exists; remove it first with whorl rm"
@@ -66,13 +80,30 @@ extension ServiceProblem {
     case .storeTooNew: "the store was written by a newer whorld; install that version again"
     case .noSuchUser: "no such user; check the name"
     case .readerFailed: "the reader failed; unplug it and plug it in again, then try again"
-    case .failed, .other: "whorld could not do it; journalctl -u whorld says why"
-    case .noSuchDevice: "no fingerprint reader was found; plug one in, or look with lsusb whether it is seen at all"
-    case .printsNotDeleted: "the reader's own copy could not be deleted; try again, or whorl delete --all"
+    case .failed: "whorld could not do it; journalctl -u whorld says why"
     case .noDaemon: "whorld does not run and could not be started; try: systemctl start whorld"
     case .disconnected: "the connection to whorld broke off; try again, journalctl -u whorld says why"
     case .noAnswer: "whorld does not answer; try: systemctl restart whorld"
-    case .unreadableAnswer: "whorld's answer makes no sense; whorl and whorld must be of one version"
+    case .impostor: "another program has taken whorld's name on the bus; have the administrator look at it"
+    case .badAnswer: "whorld's answer makes no sense; whorl and whorld must be of one version"
+    case .secretMemory: "no protected memory for the secret; raise the limit on locked memory (ulimit -l)"
+    case .unknown: "whorld answered with an error that whorl does not know; both must be of one version"
+    case .fprint(let name): Self.sentence(name)
+    }
+  }
+
+  private static func sentence(_ name: FprintErrorName) -> String {
+    switch name {
+    case .permissionDenied: "not allowed from here; on a desktop confirm it, else try with sudo, which stays about you"
+    case .alreadyInUse: "in use by another program; close that one (a settings window, another whorl) and try again"
+    case .noSuchDevice: "no fingerprint reader was found; plug one in, or look with lsusb whether it is seen at all"
+    case .noEnrolledPrints: "no finger is enrolled; enrol one with: whorl enroll"
+    case .printsNotDeleted: "not deleted; journalctl -u whorld says why"
+    case .printsNotDeletedFromDevice: "deleted, but the reader's own copy was not; try whorl delete --all"
+    case .claimDevice, .noActionInProgress: "the reader was taken away in between (sleep?); try again"
+    case .invalidFingerName: "whorld does not know this finger; whorl and whorld must be of one version"
+    case .internalError:
+      "the reader or whorld failed; try again, and unplug the reader in between if that does not help"
     }
   }
 }

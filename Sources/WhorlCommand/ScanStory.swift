@@ -1,4 +1,5 @@
 import GLibLoop
+import WhorlClient
 
 /// Follows the statuses of one enrolment or verification, tells them, and remembers how it ended.
 ///
@@ -24,7 +25,7 @@ final class ScanStory {
     self.stages = stages
   }
 
-  func take(_ status: ScanStatus) {
+  func take(_ status: FprintScanStatus) {
     guard verdict == nil else { return }
     switch status.word {
     case "enroll-stage-passed":

@@ -1,4 +1,5 @@
 import GLibLoop
+import WhorlClient
 import SecretMemory
 
 extension Commands {
@@ -7,8 +8,7 @@ extension Commands {
 
   func get(_ name: String) async throws(CommandFailure) {
     let subject = Escaping.quoted(name)
-    let service = try await service(for: subject)
-    guard let item = try await item(named: name, service) else { throw noSuchSecret(name) }
+    guard let item = try await item(named: name) else { throw noSuchSecret(name) }
     if item.isGone {
       throw CommandFailure(
         .gone,
@@ -19,7 +19,7 @@ extension Commands {
     // The secret leaves only after the context is closed: nothing waits at the daemon while a slow reader takes it.
     let secret: SecretBytes
     do throws(CommandFailure) {
-      secret = try await authorization.run { context, reason, progress throws(ServiceProblem) in
+      secret = try await authorization.run { context, reason, progress throws(WhorlError) in
         try await service.secret(of: name, in: context, reason: reason, progress: progress)
       }
     } catch {
@@ -32,18 +32,16 @@ extension Commands {
 
   func set(_ name: String, _ requirement: Requirement?) async throws(CommandFailure) {
     let subject = Escaping.quoted(name)
-    let service = try await service(for: subject)
     // Looked at before the secret is asked for: nobody types one for nothing.
-    let existing = try await item(named: name, service)
+    let existing = try await item(named: name)
     try checkRequirement(requirement, of: existing)
     let secret = try await newSecret(subject)
-    try await store(secret, name, requirement, existing, service)
+    try await store(secret, name, requirement, existing)
   }
 
   func list() async throws(CommandFailure) {
-    let service = try await service(for: "the secrets")
     let items: [ItemListing]
-    do throws(ServiceProblem) { items = try await service.items(named: nil) } catch {
+    do throws(WhorlError) { items = try await service.items(named: nil) } catch {
       throw failure(error, "the secrets")
     }
     for item in items {
@@ -54,8 +52,7 @@ extension Commands {
   }
 
   func remove(_ name: String) async throws(CommandFailure) {
-    let service = try await service(for: Escaping.quoted(name))
-    do throws(ServiceProblem) { try await service.remove(name: name) } catch {
+    do throws(WhorlError) { try await service.remove(name: name) } catch {
       if error.code == .itemNotFound { throw noSuchSecret(name) }
       throw failure(error, Escaping.quoted(name))
     }
@@ -63,8 +60,8 @@ extension Commands {
 
   // MARK: - Parts
 
-  private func item(named name: String, _ service: any Service) async throws(CommandFailure) -> ItemListing? {
-    do throws(ServiceProblem) {
+  private func item(named name: String) async throws(CommandFailure) -> ItemListing? {
+    do throws(WhorlError) {
       let found = try await service.items(named: name)
       return found.first { !$0.isGone } ?? found.first
     } catch { throw failure(error, Escaping.quoted(name)) }
@@ -105,33 +102,40 @@ extension Commands {
   /// Adds or replaces; goes the other way where another program was faster, a few times at most.
   private func store(
     _ secret: borrowing SecretBytes, _ name: String, _ requirement: Requirement?, _ known: ItemListing?,
-    _ service: any Service
+
   ) async throws(CommandFailure) {
     let subject = Escaping.quoted(name)
     var existing = known
     for _ in 0..<3 {
       if let item = existing, !item.isGone {
         try checkRequirement(requirement, of: item)
-        if try await replace(item, secret, service) { return }
+        if try await replace(item, secret) { return }
       } else {
         // One that is gone makes way.
-        do throws(ServiceProblem) {
+        do throws(WhorlError) {
           return try await service.add(name: name, requirement: requirement ?? .presence, secret: secret)
         } catch  where error.code != .duplicateItem { throw failure(error, subject) } catch {}
       }
-      existing = try await item(named: name, service)
+      existing = try await item(named: name)
     }
     throw CommandFailure(.failed, "\(subject) is being changed by another program; try again when that is done")
   }
 
   /// False where the item went away meanwhile.
   private func replace(
-    _ item: ItemListing, _ secret: borrowing SecretBytes, _ service: any Service
+    _ item: ItemListing, _ secret: borrowing SecretBytes
   ) async throws(CommandFailure) -> Bool {
     let authorization = try await Authorization.open(item, deed: "replace", console, service)
     let found: Bool
     do throws(CommandFailure) {
-      found = try await authorization.replace(with: secret)
+      found = try await authorization.run { context, reason, progress throws(WhorlError) in
+        do throws(WhorlError) {
+          try await service.update(name: item.name, secret: secret, in: context, reason: reason, progress: progress)
+          return true
+        } catch  where error.code == .itemNotFound {
+          return false
+        }
+      }
     } catch {
       await authorization.close()
       throw error

@@ -1,11 +1,12 @@
 import GLibLoop
+import WhorlClient
 
 extension Commands {
   func status() async throws(CommandFailure) -> ExitCode {
     let wiring = PAMWiring.read(folders: surroundings.pamFolders, moduleFolders: surroundings.pamModuleFolders)
     let user = surroundings.accounts.name(of: surroundings.effectiveUser) ?? "uid \(surroundings.effectiveUser)"
-    var answer: Result<ServiceStatus, ServiceProblem>
-    do throws(ServiceProblem) { answer = .success(try await connect().status()) } catch { answer = .failure(error) }
+    var answer: Result<WhorlStatus, WhorlError>
+    do throws(WhorlError) { answer = .success(try await service.status()) } catch { answer = .failure(error) }
     if Task.isCancelled { throw .cancelled }
     let report = StatusReport(answer, wiring, user: user)
     for line in report.lines { try await console.print(line) }

@@ -1,10 +1,12 @@
+import WhorlClient
+
 /// What `whorl status` shows: a line for each part, and below it what to do where the part is missing.
 struct StatusReport: Sendable, Equatable {
   private(set) var lines: [String] = []
   /// The first thing that stands in the way of secrets behind a finger; nil where all is there.
   private(set) var failure: CommandFailure?
 
-  init(_ answer: Result<ServiceStatus, ServiceProblem>, _ wiring: PAMWiring, user: String) {
+  init(_ answer: Result<WhorlStatus, WhorlError>, _ wiring: PAMWiring, user: String) {
     switch answer {
     case .success(let status):
       let version = status.version.isEmpty ? "" : ", version \(Escaping.shown(status.version, limit: 32))"
@@ -24,7 +26,7 @@ struct StatusReport: Sendable, Equatable {
 
   // MARK: - Parts
 
-  private mutating func addReaders(_ status: ServiceStatus) {
+  private mutating func addReaders(_ status: WhorlStatus) {
     guard !status.readers.isEmpty else {
       let reason = Escaping.line(status.biometryError, limit: 300)
       let todo =
@@ -45,7 +47,7 @@ struct StatusReport: Sendable, Equatable {
     }
   }
 
-  private mutating func addFingers(_ status: ServiceStatus, user: String) {
+  private mutating func addFingers(_ status: WhorlStatus, user: String) {
     let owner = Escaping.shown(user, limit: 64)
     if status.enrolled.isEmpty {
       add("fingers", "none of \(owner)", todo: "enrol one: whorl enroll")
@@ -67,7 +69,7 @@ struct StatusReport: Sendable, Equatable {
     }
   }
 
-  private mutating func addBiometry(_ status: ServiceStatus) {
+  private mutating func addBiometry(_ status: WhorlStatus) {
     if status.biometry == "locked-out" {
       let todo = "give your password once: whorl get NAME, of a secret that takes it"
       add("lockout", "fingers do not count after \(status.misses) misses", todo: todo)
@@ -77,7 +79,7 @@ struct StatusReport: Sendable, Equatable {
     }
   }
 
-  private mutating func addPasscode(_ status: ServiceStatus) {
+  private mutating func addPasscode(_ status: WhorlStatus) {
     switch status.passcode {
     case "set": add("passcode", "your login password")
     case "not-set":
@@ -89,7 +91,7 @@ struct StatusReport: Sendable, Equatable {
     }
   }
 
-  private mutating func addSafety(_ status: ServiceStatus) {
+  private mutating func addSafety(_ status: WhorlStatus) {
     // Said whatever the key: nothing of the password is in the encryption before the keybag exists.
     let caveat = "until the keybag exists your secrets are as safe as the device key on the same disk"
     switch status.deviceKey {

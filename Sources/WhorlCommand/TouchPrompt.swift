@@ -1,4 +1,5 @@
 import GLibLoop
+import WhorlClient
 
 /// Shows how one wait for a finger goes, and takes Enter for "the passcode instead" where that is offered.
 @GLibActor
@@ -26,10 +27,10 @@ final class TouchPrompt {
     self.decline = decline
   }
 
-  func show(_ progress: TouchProgress) {
+  func show(_ progress: WhorlProgress) {
     switch progress {
     case .queued: tell("Waiting for the reader; another request is first.")
-    case .waiting(let reader, let scanType):
+    case .waiting(let reader, let scanType, _):
       // Once: a miss has said already that the next touch is awaited.
       guard !hasPrompted else { return }
       hasPrompted = true
@@ -40,7 +41,7 @@ final class TouchPrompt {
     case .retry(let reason): tell(RetryTexts.hint(for: reason) ?? "Touch again.")
     case .noMatch(let left):
       tell(left > 0 ? "That finger does not match; touch again (\(left) left)." : "That finger does not match.")
-    case .matched: break
+    case .matched, .other: break
     }
   }
 

@@ -1,4 +1,5 @@
 import GLibLoop
+import WhorlClient
 internal import Glibc
 internal import SecretMemory
 
@@ -29,9 +30,7 @@ public enum WhorlProgram {
   @GLibActor
   private static func live(_ words: [String?]) async -> ExitCode {
     let console = LiveConsole()
-    let commands = Commands(console: console, surroundings: .live) { () async throws(ServiceProblem) in
-      try await BusService.connect()
-    }
+    let commands = Commands(console: console, surroundings: .live, service: BusService())
     let work = Task { @GLibActor in await commands.run(words) }
     var ending = false
     var watch: SignalWatch?

@@ -1,5 +1,6 @@
 import GLibLoop
 import SecretMemory
+import WhorlClient
 
 @testable import WhorlCommand
 
@@ -16,18 +17,20 @@ final class FakeService: Service {
   /// What was asked, a word or two each.
   private(set) var calls: [String] = []
   var stored: [Stored] = []
-  var statusAnswer = ServiceStatus()
+  var statusAnswer = WhorlStatus()
   var readerList = [ReaderListing(path: "/r/0", name: "Fake Reader", scanType: "press", stages: nil)]
   /// What the reader says of its touches once it is claimed.
   var stages: Int? = 3
   var fingers: [String] = []
   /// Thrown by the call of that name, in turn, before it does anything.
-  var problems: [String: [ServiceProblem]] = [:]
+  var problems: [String: [WhorlError]] = [:]
+  /// Thrown by every call.
+  var absence: WhorlError?
   /// What a touch reports before the answer.
-  var touch: [TouchProgress] = [.waiting(reader: "Fake Reader", scanType: "press")]
+  var touch: [WhorlProgress] = [.waiting(reader: "Fake Reader", scanType: "press", fingers: [])]
   var passcode: String?
   /// The statuses of each enrolment and verification, in turn.
-  var scans: [[ScanStatus]] = []
+  var scans: [[FprintScanStatus]] = []
   /// Keeps a secret waiting for its touch until the passcode is preferred or the task is cancelled.
   var neverTouched = false
   /// Done right before the item is added, as another program would.
@@ -37,62 +40,63 @@ final class FakeService: Service {
   private var preferred: CheckedContinuation<Void, Never>?
   private var wasPreferred = false
 
-  private func enter(_ call: String, _ detail: String = "") throws(ServiceProblem) {
+  private func enter(_ call: String, _ detail: String = "") throws(WhorlError) {
     calls.append(detail.isEmpty ? call : "\(call) \(detail)")
+    if let absence { throw absence }
     guard var left = problems[call], !left.isEmpty else { return }
     let problem = left.removeFirst()
     problems[call] = left
     throw problem
   }
 
-  func status() async throws(ServiceProblem) -> ServiceStatus {
+  func status() async throws(WhorlError) -> WhorlStatus {
     try enter("status")
     return statusAnswer
   }
 
-  func items(named name: String?) async throws(ServiceProblem) -> [ItemListing] {
+  func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
     try enter("items")
     return stored.filter { name == nil || $0.name == name }.map {
       ItemListing(name: $0.name, constraints: $0.constraints, isGone: $0.isGone)
     }
   }
 
-  func add(name: String, requirement: Requirement, secret: borrowing SecretBytes) async throws(ServiceProblem) {
+  func add(name: String, requirement: Requirement, secret: borrowing SecretBytes) async throws(WhorlError) {
     beforeAdd?(self)
     beforeAdd = nil
     try enter("add", requirement.rawValue)
-    guard !stored.contains(where: { $0.name == name && !$0.isGone }) else { throw ServiceProblem(.duplicateItem) }
+    guard !stored.contains(where: { $0.name == name && !$0.isGone }) else { throw WhorlError(.duplicateItem, "") }
     stored.removeAll { $0.name == name }
     stored.append(
       Stored(name: name, constraints: requirement.constraints, secret: secret.withUnsafeBytes { Array($0) }))
   }
 
   func update(
-    name: String, secret: borrowing SecretBytes, in context: UInt32, reason: String,
-    progress: @escaping @GLibActor (TouchProgress) -> Void
-  ) async throws(ServiceProblem) {
+    name: String, secret: borrowing SecretBytes, in context: WhorlContext, reason: String,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) {
     try enter("update")
-    guard let index = stored.firstIndex(where: { $0.name == name }) else { throw ServiceProblem(.itemNotFound) }
+    guard let index = stored.firstIndex(where: { $0.name == name }) else { throw WhorlError(.itemNotFound, "") }
     try await authorize(stored[index].constraints, progress)
     stored[index].secret = secret.withUnsafeBytes { Array($0) }
   }
 
   func secret(
-    of name: String, in context: UInt32, reason: String, progress: @escaping @GLibActor (TouchProgress) -> Void
-  ) async throws(ServiceProblem) -> SecretBytes {
+    of name: String, in context: WhorlContext, reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes {
     try enter("secret", reason)
-    guard let item = stored.first(where: { $0.name == name }) else { throw ServiceProblem(.itemNotFound) }
+    guard let item = stored.first(where: { $0.name == name }) else { throw WhorlError(.itemNotFound, "") }
     try await authorize(item.constraints, progress)
     do throws(SecretMemoryError) {
       return try SecretBytes(copying: item.secret.span.bytes)
-    } catch { throw ServiceProblem(.other, error.description) }
+    } catch { throw WhorlError(.failed, error.description) }
   }
 
   private func authorize(
-    _ constraints: [String], _ progress: @GLibActor (TouchProgress) -> Void
-  ) async throws(ServiceProblem) {
+    _ constraints: [String], _ progress: @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) {
     if constraints.isEmpty || passcodeGiven { return }
-    if constraints == ["device-passcode"] { throw ServiceProblem(.passcodeNeeded) }
+    if constraints == ["device-passcode"] { throw WhorlError(.passcodeNeeded, "") }
     for event in touch { progress(event) }
     guard neverTouched else { return }
     await withTaskCancellationHandler {
@@ -102,7 +106,7 @@ final class FakeService: Service {
     } onCancel: {
       Task { @GLibActor in self.resume() }
     }
-    throw ServiceProblem(Task.isCancelled ? .cancelled : .userFallback)
+    throw WhorlError(Task.isCancelled ? .cancelled : .userFallback, "")
   }
 
   private func resume() {
@@ -110,69 +114,69 @@ final class FakeService: Service {
     preferred = nil
   }
 
-  func remove(name: String) async throws(ServiceProblem) {
+  func remove(name: String) async throws(WhorlError) {
     try enter("remove")
-    guard stored.contains(where: { $0.name == name }) else { throw ServiceProblem(.itemNotFound) }
+    guard stored.contains(where: { $0.name == name }) else { throw WhorlError(.itemNotFound, "") }
     stored.removeAll { $0.name == name }
   }
 
-  func openContext() async throws(ServiceProblem) -> UInt32 {
+  func openContext() async throws(WhorlError) -> WhorlContext {
     try enter("open")
-    return 7
+    return WhorlContext(number: 7, daemon: ":1.1")
   }
 
-  func closeContext(_ context: UInt32) async { calls.append("close") }
+  func closeContext(_ context: WhorlContext) async { calls.append("close") }
 
-  func providePasscode(_ passcode: borrowing SecretBytes, to context: UInt32) async throws(ServiceProblem) {
+  func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
     try enter("passcode")
     let given = passcode.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-    guard given == self.passcode else { throw ServiceProblem(.authenticationFailed) }
+    guard given == self.passcode else { throw WhorlError(.authenticationFailed, "") }
     passcodeGiven = true
   }
 
-  func preferPasscode(in context: UInt32) async {
+  func preferPasscode(in context: WhorlContext) async {
     calls.append("prefer")
     wasPreferred = true
     resume()
   }
 
-  func readers() async throws(ServiceProblem) -> [ReaderListing] {
+  func readers() async throws(WhorlError) -> [ReaderListing] {
     try enter("readers")
     return readerList
   }
 
-  func enrolledFingers(of user: String, on reader: ReaderListing) async throws(ServiceProblem) -> [String] {
+  func enrolledFingers(of user: String, on reader: ReaderListing) async throws(WhorlError) -> [String] {
     try enter("fingers", user)
     return fingers
   }
 
-  func claim(_ reader: ReaderListing, for user: String) async throws(ServiceProblem) -> ReaderListing {
+  func claim(_ reader: ReaderListing, for user: String) async throws(WhorlError) -> ReaderListing {
     try enter("claim", user)
     return ReaderListing(path: reader.path, name: reader.name, scanType: reader.scanType, stages: stages)
   }
   func release(_ reader: ReaderListing) async { calls.append("release") }
 
   func enroll(
-    _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (ScanStatus) -> Void
-  ) async throws(ServiceProblem) {
+    _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void
+  ) async throws(WhorlError) {
     try enter("enroll", finger)
     if await scan(report) { fingers.append(finger) }
   }
 
   func verify(
-    _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (ScanStatus) -> Void
-  ) async throws(ServiceProblem) {
+    _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void
+  ) async throws(WhorlError) {
     try enter("verify", finger)
     _ = await scan(report)
   }
 
-  private func scan(_ report: @GLibActor (ScanStatus) -> Void) async -> Bool {
+  private func scan(_ report: @GLibActor (FprintScanStatus) -> Void) async -> Bool {
     let statuses = scans.isEmpty ? [] : scans.removeFirst()
     for status in statuses { report(status) }
     return statuses.contains { $0.word == "enroll-completed" }
   }
 
-  func delete(_ finger: String?, on reader: ReaderListing) async throws(ServiceProblem) {
+  func delete(_ finger: String?, on reader: ReaderListing) async throws(WhorlError) {
     try enter("delete", finger ?? "all")
     fingers.removeAll { finger == nil || $0 == finger }
   }

@@ -1,14 +1,15 @@
 import GLibLoop
 import Testing
+import WhorlClient
 
 @testable import WhorlCommand
 
 @Suite struct FingerCommandTests {
   init() { GLibLoop.startThread() }
 
-  @GLibActor private func done(_ word: String) -> ScanStatus { ScanStatus(word: word, done: true) }
-  @GLibActor private func step(_ word: String) -> ScanStatus { ScanStatus(word: word, done: false) }
-  @GLibActor private var goodScan: [ScanStatus] {
+  @GLibActor private func done(_ word: String) -> FprintScanStatus { FprintScanStatus(word: word, done: true) }
+  @GLibActor private func step(_ word: String) -> FprintScanStatus { FprintScanStatus(word: word, done: false) }
+  @GLibActor private var goodScan: [FprintScanStatus] {
     [step("enroll-stage-passed"), step("enroll-stage-passed"), step("enroll-stage-passed"), done("enroll-completed")]
   }
 
@@ -45,8 +46,8 @@ import Testing
   {
     let fixture = Fixture()
     fixture.service.scans = [goodScan]
-    fixture.service.problems["verify"] = [ServiceProblem(.disconnected)]
-    fixture.service.problems["delete"] = [ServiceProblem(.disconnected, "gone")]
+    fixture.service.problems["verify"] = [WhorlError(.disconnected, "")]
+    fixture.service.problems["delete"] = [WhorlError(.disconnected, "gone")]
     #expect(await fixture.run("enroll") == .noDaemon)
     #expect(fixture.complaint.contains("could not be deleted"))
     #expect(fixture.complaint.contains("whorl delete right-index-finger"))
@@ -94,7 +95,7 @@ import Testing
       fixture.service.stages = Bool.random() ? 3 : nil
       fixture.service.scans = (0..<2).map { _ in
         (0..<Int.random(in: 0...12, using: &random)).map { _ in
-          ScanStatus(word: words.randomElement() ?? "", done: Bool.random())
+          FprintScanStatus(word: words.randomElement() ?? "", done: Bool.random())
         }
       }
       let code = await fixture.run("enroll")
@@ -120,13 +121,13 @@ import Testing
     #expect(none.console.told.isEmpty)
 
     let busy = Fixture()
-    busy.service.problems["claim"] = [ServiceProblem(.alreadyInUse)]
+    busy.service.problems["claim"] = [WhorlError(.fprint(.alreadyInUse), "")]
     #expect(await busy.run("enroll") == .busy)
     #expect(busy.console.told.isEmpty)
     #expect(busy.complaint.contains("in use by another program"))
 
     let denied = Fixture()
-    denied.service.problems["claim"] = [ServiceProblem(.permissionDenied)]
+    denied.service.problems["claim"] = [WhorlError(.fprint(.permissionDenied), "")]
     #expect(await denied.run("enroll") == .notAllowed)
     #expect(denied.console.told.isEmpty)
   }

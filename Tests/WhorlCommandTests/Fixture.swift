@@ -15,15 +15,11 @@ struct Fixture {
   let service = FakeService()
   var surroundings = Surroundings(
     environment: [:], effectiveUser: 1000, accounts: FakeAccounts(), pamFolders: [], pamModuleFolders: [])
-  var connectProblem: ServiceProblem?
 
   init() {}
 
   func run(_ words: String?...) async -> ExitCode {
-    let commands = Commands(console: console, surroundings: surroundings) { () async throws(ServiceProblem) in
-      if let connectProblem { throw connectProblem }
-      return service
-    }
+    let commands = Commands(console: console, surroundings: surroundings, service: service)
     return await commands.run(words)
   }
 

@@ -1,7 +1,17 @@
 import GLibLoop
 import Testing
+import WhorlClient
 
 @testable import WhorlCommand
+
+private let everyCode: [WhorlError.Code] =
+  [
+    .authenticationFailed, .userCancel, .userFallback, .systemCancel, .appCancel, .passcodeNotSet, .passcodeNeeded,
+    .passcodeDelayed, .biometryNotAvailable, .biometryNotEnrolled, .biometryLockout, .invalidContext, .notInteractive,
+    .timedOut, .busy, .denied, .itemNotFound, .itemInvalidated, .duplicateItem, .param, .unsupported, .tooLarge,
+    .storeUnavailable, .storeDamaged, .storeTooNew, .noSuchUser, .readerFailed, .failed, .noDaemon, .disconnected,
+    .impostor, .badAnswer, .noAnswer, .cancelled, .secretMemory, .unknown("org.example.New"),
+  ] + FprintErrorName.allCases.map { .fprint($0) }
 
 @Suite struct SecretCommandTests {
   init() { GLibLoop.startThread() }
@@ -98,7 +108,7 @@ import Testing
   @Test @GLibActor func `a passcode that is never enough does not go round for ever`() async {
     let fixture = fixture(.passcode)
     fixture.service.passcode = "right"
-    fixture.service.problems["secret"] = Array(repeating: ServiceProblem(.passcodeNeeded), count: 9)
+    fixture.service.problems["secret"] = Array(repeating: WhorlError(.passcodeNeeded, ""), count: 9)
     fixture.console.answers = Array(repeating: "right", count: 9)
     #expect(await fixture.run("get", "mail") == .noTerminal)
     #expect(fixture.console.asked.count == 1)
@@ -127,8 +137,9 @@ import Testing
   @Test @GLibActor func `misses and retries are told in plain words, and the prompt comes once`() async {
     let fixture = fixture(.any)
     fixture.service.touch = [
-      .queued, .waiting(reader: "Fake Reader", scanType: "swipe"), .retry(reason: "too-fast"), .noMatch(triesLeft: 1),
-      .waiting(reader: "Fake Reader", scanType: "swipe"), .retry(reason: "never heard of"),
+      .queued, .waiting(reader: "Fake Reader", scanType: "swipe", fingers: []), .retry(reason: "too-fast"),
+      .noMatch(triesLeft: 1),
+      .waiting(reader: "Fake Reader", scanType: "swipe", fingers: []), .retry(reason: "never heard of"),
       .matched(finger: "left-thumb"),
     ]
     #expect(await fixture.run("get", "mail") == .ok)
@@ -140,17 +151,17 @@ import Testing
       ])
   }
 
-  @Test(arguments: ServiceProblem.Code.allCases)
+  @Test(arguments: everyCode)
   @GLibActor func `each problem has an exit code and one line with the name and something to do`(
-    code: ServiceProblem.Code
+    code: WhorlError.Code
   ) async {
     // These are answered by asking for the passcode; without a terminal they end too.
     let fixture = fixture(.any)
     fixture.console.hasTerminal = false
-    fixture.service.problems["secret"] = [ServiceProblem(code)]
+    fixture.service.problems["secret"] = [WhorlError(code, "")]
     let exit = await fixture.run("get", "mail")
     #expect(exit != .ok)
-    #expect(exit == ServiceProblem(code).exitCode)
+    #expect(exit == WhorlError(code, "").exitCode)
     #expect(fixture.console.complaints.count == 1)
     #expect(fixture.complaint.contains("\"mail\""))
     #expect(fixture.complaint.count > 20)
@@ -158,28 +169,28 @@ import Testing
   }
 
   @Test @GLibActor func `the exit codes that scripts rely on are distinct and fixed`() {
-    let codes: [(ServiceProblem.Code, Int32)] = [
+    let codes: [(WhorlError.Code, Int32)] = [
       (.failed, 1), (.itemNotFound, 3), (.authenticationFailed, 4), (.userCancel, 5), (.biometryLockout, 6),
       (.biometryNotAvailable, 7), (.biometryNotEnrolled, 8), (.noDaemon, 9), (.denied, 10), (.storeUnavailable, 11),
       (.notInteractive, 12), (.itemInvalidated, 13), (.busy, 14), (.timedOut, 15),
     ]
-    for (code, number) in codes { #expect(ServiceProblem(code).exitCode.rawValue == number) }
+    for (code, number) in codes { #expect(WhorlError(code, "").exitCode.rawValue == number) }
     #expect(ExitCode.usage.rawValue == 2)
     #expect(ExitCode.ok.rawValue == 0)
   }
 
   @Test @GLibActor func `what the daemon says comes escaped, on one line`() async {
     let fixture = fixture(.any)
-    fixture.service.problems["secret"] = [ServiceProblem(.failed, "bad\nthing\u{1B}[31m \u{9B}2J")]
+    fixture.service.problems["secret"] = [WhorlError(.failed, "bad\nthing\u{1B}[31m \u{9B}2J")]
     _ = await fixture.run("get", "mail")
-    #expect(fixture.complaint == "\"mail\": bad\\nthing\\u{1B}[31m \\u{9B}2J")
+    #expect(fixture.complaint == "\"mail\": bad thing [31m  2J")
   }
 
   @Test @GLibActor func `a name with control characters is escaped everywhere`() async {
     let name = "a\u{1B}]0;x\u{7}\nb"
     let fixture = Fixture()
     fixture.service.stored = [.init(name: name, constraints: ["biometry-any"], secret: [1])]
-    fixture.service.touch = [.waiting(reader: "R\u{1B}c", scanType: "press")]
+    fixture.service.touch = [.waiting(reader: "R\u{1B}c", scanType: "press", fingers: [])]
     #expect(await fixture.run("get", name) == .ok)
     #expect(await fixture.run("list") == .ok)
     #expect(await fixture.run("get", name + "?") == .notFound)
@@ -265,7 +276,7 @@ import Testing
 
     let other = self.fixture(.any)
     other.console.input = [5]
-    other.service.problems["update"] = Array(repeating: ServiceProblem(.itemNotFound), count: 9)
+    other.service.problems["update"] = Array(repeating: WhorlError(.itemNotFound, ""), count: 9)
     #expect(await other.run("set", "mail") == .failed)
     #expect(other.complaint.contains("another program"))
   }
@@ -294,11 +305,9 @@ import Testing
     ["status"],
   ])
   @GLibActor func `without the daemon every command ends with 9 and the remedy`(words: [String]) async {
-    var fixture = Fixture()
-    fixture.connectProblem = ServiceProblem(.noDaemon, "The name org.whorl was not provided")
-    let commands = Commands(console: fixture.console, surroundings: fixture.surroundings) {
-      () async throws(ServiceProblem) in throw ServiceProblem(.noDaemon, "The name org.whorl was not provided")
-    }
+    let fixture = Fixture()
+    fixture.service.absence = WhorlError(.noDaemon, "Nothing on the bus is called org.whorl.")
+    let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
     #expect(await commands.run(words) == .noDaemon)
     #expect(fixture.complaint.contains("systemctl start whorld"))
     #expect(fixture.console.complaints.count == 1)

@@ -1,14 +1,15 @@
 import GLibLoop
 import Testing
+import WhorlClient
 
 @testable import WhorlCommand
 
 @Suite struct StatusTests {
-  private var complete: ServiceStatus {
-    var status = ServiceStatus()
+  private var complete: WhorlStatus {
+    var status = WhorlStatus()
     status.version = "0.1.0"
     status.deviceKey = "host"
-    status.readers = [.init(name: "Fake Reader", driver: "fake", scanType: "press")]
+    status.readers = [reader("Fake Reader", "fake", "press")]
     status.enrolled = ["right-index-finger"]
     status.biometry = "available"
     status.missesAllowed = 5
@@ -16,7 +17,15 @@ import Testing
     return status
   }
 
-  private func report(_ status: ServiceStatus, _ wiring: PAMWiring = PAMWiring()) -> StatusReport {
+  private func reader(_ name: String, _ driver: String, _ scanType: String) -> WhorlStatus.Reader {
+    var reader = WhorlStatus.Reader()
+    reader.name = name
+    reader.driver = driver
+    reader.scanType = scanType
+    return reader
+  }
+
+  private func report(_ status: WhorlStatus, _ wiring: PAMWiring = PAMWiring()) -> StatusReport {
     StatusReport(.success(status), wiring, user: "paul")
   }
 
@@ -92,7 +101,7 @@ import Testing
 
   @Test func `without the daemon the logins are still shown`() {
     let wiring = PAMWiring(services: ["sudo"], hasFiles: true)
-    let report = StatusReport(.failure(ServiceProblem(.noDaemon, "no such name")), wiring, user: "paul")
+    let report = StatusReport(.failure(WhorlError(.noDaemon, "no such name")), wiring, user: "paul")
     #expect(report.failure?.code == .noDaemon)
     #expect(report.lines.first == "daemon       not there")
     #expect(report.lines.contains { $0.contains("systemctl start whorld") })
@@ -102,7 +111,7 @@ import Testing
   @Test func `what a device calls itself cannot steer the terminal`() {
     var status = complete
     status.version = "\u{1B}[2J"
-    status.readers = [.init(name: "\u{1B}]0;x\u{7}", driver: "d\nd", scanType: "\u{9B}m")]
+    status.readers = [reader("\u{1B}]0;x\u{7}", "d\nd", "\u{9B}m")]
     status.enrolled = ["left\u{1B}"]
     status.unreadable = ["\r"]
     status.unregistered = ["\u{202E}"]
