@@ -70,13 +70,3 @@ import Testing
       Set(try sample.tree().keys) == ["anna", "anna/virtual_image", "anna/virtual_image/0", "anna/virtual_image/0/7"])
   }
 }
-
-/// A number that threads share.
-///
-/// `@unchecked Sendable` holds because the number is only touched while the lock is held.
-private final class Counter: @unchecked Sendable {
-  private let lock = NSLock()
-  private var number = 0
-  var value: Int { lock.withLock { number } }
-  func increment() { lock.withLock { number += 1 } }
-}

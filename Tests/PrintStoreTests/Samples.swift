@@ -45,3 +45,13 @@ func storeError(_ body: () throws(PrintStoreError) -> Void) -> PrintStoreError? 
     return error
   }
 }
+
+/// A number that threads share.
+///
+/// `@unchecked Sendable` holds because the number is only touched while the lock is held.
+final class Counter: @unchecked Sendable {
+  private let lock = NSLock()
+  private var number = 0
+  var value: Int { lock.withLock { number } }
+  func increment() { lock.withLock { number += 1 } }
+}
