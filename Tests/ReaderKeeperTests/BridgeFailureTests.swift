@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// A real bridge that is killed, stopped or left alone.
-@Suite struct BridgeFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct BridgeFailureTests {
   init() { GLibLoop.startThread() }
 
   @Test(arguments: [SIGKILL, SIGSTOP, SIGSEGV])

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// A bridge that a hostile device has taken over.
-@Suite struct FakeBridgeTests {
+@Suite(.timeLimit(.minutes(5))) struct FakeBridgeTests {
   init() { GLibLoop.startThread() }
 
   private let reader = ReaderID(driver: "fake", deviceID: "0", ordinal: 0)

@@ -9,7 +9,7 @@ import Testing
 ///
 /// One after the other: a replay has the time limits of the real transfers.
 @Suite(
-  .serialized,
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: SharedMaterial.path("recordings") != nil, "shared/recordings is not here"),
   .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/umockdev-run"), "umockdev is not installed"))
 struct RecordingTests {

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// libfprint's text-driven virtual reader with storage of its own, through the real whorl-reader.
-@Suite struct VirtualDeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct VirtualDeviceTests {
   init() { GLibLoop.startThread() }
 
   @Test @GLibActor func `a reader's own storage is listed, matched and deleted from`() async throws {

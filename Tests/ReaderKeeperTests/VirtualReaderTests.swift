@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// The way from a keeper through the real whorl-reader to libfprint's virtual image reader and back.
-@Suite struct VirtualReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct VirtualReaderTests {
   init() { GLibLoop.startThread() }
 
   @Test @GLibActor func `the reader is listed with what it can do`() async throws {
