@@ -42,12 +42,12 @@ let testTargets: [Target] = [
   tests("ReaderLinkTests", ["ReaderLink"]),
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
-  tests("SecretMemoryTests", ["SecretMemory", "CPosix"]),
+  tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
-  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix"]),
+  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain"]),
   tests(
@@ -92,7 +92,7 @@ let package = Package(
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("Keychain", ["SecretMemory", "CSodium", "CSQLite", "CPosix"]),
     library("Enclave", ["Keychain", "SecretMemory"]),
-    program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
+    program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix", "TestKit"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
     .target(

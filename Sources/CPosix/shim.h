@@ -55,6 +55,21 @@ static inline int cposix_spawn_closefrom(posix_spawn_file_actions_t *actions, in
 extern long syscall(long number, ...);
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
 
+// Declared here: their headers show them only under _XOPEN_SOURCE.
+extern int posix_openpt(int flags);
+extern int grantpt(int fd);
+extern int unlockpt(int fd);
+extern int ptsname_r(int fd, char *name, size_t size);
+
+/// The non-blocking master of a new pseudo-terminal, and the path of its other end; -1 and errno where there is none.
+static inline int cposix_open_terminal(char *path, size_t size) {
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (master < 0) return -1;
+    if (grantpt(master) == 0 && unlockpt(master) == 0 && ptsname_r(master, path, size) == 0) return master;
+    close(master);
+    return -1;
+}
+
 enum {
     cposix_F_ADD_SEALS = F_ADD_SEALS,
     cposix_F_GET_SEALS = F_GET_SEALS,
@@ -73,5 +88,6 @@ enum {
     cposix_F_SEAL_FUTURE_WRITE = F_SEAL_FUTURE_WRITE,
     cposix_O_PATH = O_PATH,
     cposix_SFD_CLOEXEC = SFD_CLOEXEC,
-    cposix_SFD_NONBLOCK = SFD_NONBLOCK
+    cposix_SFD_NONBLOCK = SFD_NONBLOCK,
+    cposix_POSIX_SPAWN_SETSID = 0x80
 };
