@@ -28,7 +28,12 @@ extension FprintDeviceFace {
     guard claim.operation == nil, self.claim === claim else {
       throw .fprint(.alreadyInUse, "Another operation is already in progress")
     }
-    var prints = services.hall.prints(of: claim.user.name, on: station).readable
+    var prints: [(finger: Finger, data: [UInt8])]
+    do {
+      prints = try services.hall.prints(of: claim.user.name, on: station).readable
+    } catch {
+      throw .fprint(.internalError, "The enrolled prints cannot be read: \(error)")
+    }
     if let finger = Finger(name: name) { prints = prints.filter { $0.finger == finger } }
     guard !prints.isEmpty else { throw .fprint(.noEnrolledPrints, "No prints enrolled") }
     // A reader that only verifies takes one print: the first, as fprintd does.

@@ -58,11 +58,12 @@ final class ReaderHall {
   }
 
   /// The prints of a user on one reader: those that can be read, and the fingers of those that cannot.
+  /// - Throws: where not even the list of them can be had.
   func prints(
     of name: String, on station: ReaderStation
-  ) -> (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger]) {
+  ) throws(PrintStoreError) -> (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger]) {
     let description = station.description
-    let all = store.loadAll(user: name, driver: description.driver, deviceID: description.deviceID)
+    let all = try store.loadAll(user: name, driver: description.driver, deviceID: description.deviceID)
     for (finger, error) in all.damaged { Log.warning("the print of \(finger.name) is skipped: \(error)") }
     return (all.prints.map { (finger: $0.0, data: $0.1) }, all.damaged.map(\.0))
   }

@@ -28,9 +28,13 @@ final class ReaderSensor: BiometrySensor {
     var fingers: [Finger] = []
     var damaged: [Finger] = []
     for station in stations {
-      let prints = hall.prints(of: account.name, on: station)
-      fingers += prints.readable.map(\.finger)
-      damaged += prints.damaged
+      do {
+        let prints = try hall.prints(of: account.name, on: station)
+        fingers += prints.readable.map(\.finger)
+        damaged += prints.damaged
+      } catch {
+        return .failed("The enrolled prints cannot be read: \(error)")
+      }
     }
     if fingers.isEmpty {
       return damaged.isEmpty
@@ -59,7 +63,13 @@ final class ReaderSensor: BiometrySensor {
     }
     for station in stations {
       var prints: [(finger: Finger, data: [UInt8])] = []
-      for print in hall.prints(of: account.name, on: station).readable {
+      let stored: [(finger: Finger, data: [UInt8])]
+      do {
+        stored = try hall.prints(of: account.name, on: station).readable
+      } catch {
+        throw .failed("The enrolled prints cannot be read: \(error)")
+      }
+      for print in stored {
         if request.scope == .login {
           prints.append(print)
         } else if await request.isRegistered(print.data) {

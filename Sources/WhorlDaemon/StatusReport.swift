@@ -67,7 +67,14 @@ struct StatusReport {
           "path": .objectPath(FprintNames.devicePath(station.number)),
         ]))
       guard let name else { continue }
-      let prints = hall.prints(of: name, on: station)
+      let prints: (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger])
+      do {
+        prints = try hall.prints(of: name, on: station)
+      } catch {
+        values["biometry"] = .string("failed")
+        values["biometry-error"] = .string("The enrolled prints cannot be read: \(error)")
+        continue
+      }
       enrolled += prints.readable.map(\.finger)
       unreadable += prints.damaged
       for print in prints.readable where !(await enclave.isRegistered(print.data, user: user)) {

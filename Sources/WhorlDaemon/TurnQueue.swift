@@ -73,6 +73,9 @@ final class TurnQueue {
     next.continuation.resume(returning: true)
   }
 
+  /// How many wait.
+  var waitingCount: Int { waiters.count }
+
   private func giveUp(_ number: Int) {
     guard let index = waiters.firstIndex(where: { $0.number == number }) else { return }
     waiters.remove(at: index).continuation.resume(returning: false)

@@ -1,0 +1,37 @@
+#!/usr/bin/python3
+"""Stands in for whorl-reader: passes everything through to the real one (named in the file `real` beside this script)
+until a file `garble` appears there; from then on what the real one says is garbage. A new process starts honest."""
+import os
+import select
+import socket
+import subprocess
+import sys
+
+folder = os.path.dirname(os.path.abspath(sys.argv[0]))
+with open(folder + "/real") as file:
+    real = file.read().strip()
+flag = folder + "/garble"
+daemon = socket.socket(fileno=3)
+here, there = socket.socketpair()
+os.dup2(there.fileno(), 200, inheritable=True)
+child = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" 3<&200 200<&-', real], pass_fds=[200])
+there.close()
+os.close(200)
+poller = select.poll()
+poller.register(daemon, select.POLLIN)
+poller.register(here, select.POLLIN)
+while True:
+    for descriptor, _ in poller.poll():
+        source, sink = (daemon, here) if descriptor == daemon.fileno() else (here, daemon)
+        data = source.recv(65536)
+        if not data:
+            child.kill()
+            sys.exit(0)
+        if source is here and os.path.exists(flag):
+            os.unlink(flag)
+            data = b"\x00\x00\x00\x08garbage!" + data
+        try:
+            sink.sendall(data)
+        except OSError:
+            child.kill()
+            sys.exit(0)

@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import TestKit
+
+/// whorld with its bridge on a virtual image reader, a bus, a polkit and a state folder of its own.
+final class World: Sendable {
+  static let passcode = "correct passcode"
+
+  let bus: PrivateBus
+  let polkit: PolkitMock?
+  let folder: TemporaryFolder
+  let reader: VirtualReader
+  private let readerSocket: String
+
+  /// - Parameter polkit: what polkit answers; nil leaves polkit out.
+  init(polkit answer: PolkitMock.Answer? = .allow) async throws {
+    bus = try await PrivateBus()
+    folder = try TemporaryFolder(open: true)
+    try folder.makeFolder("state")
+    readerSocket = folder("finger")
+    reader = VirtualReader(socket: readerSocket)
+    polkit = if let answer { try await PolkitMock(bus: bus, answer: answer) } else { nil }
+  }
+
+  /// The state folder: prints in fprintd's layout.
+  var state: String { folder("state") }
+
+  /// Gives the users of these names a passcode of their own, through pam_wrapper's pam_matrix.
+  func setPasscode(of users: [String] = ["root"]) throws {
+    try folder.makeFolder("state/.whorl/pam.d")
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder("state/.whorl"))
+    try folder.write(
+      users.map { "\($0):\(Self.passcode):whorl-passcode\n" }.joined(), to: "state/.whorl/passdb", mode: 0o600)
+    let module = "/usr/lib/\(try Self.multiarch())/pam_wrapper/pam_matrix.so"
+    try folder.write(
+      "auth required \(module) passdb=\(folder("state/.whorl/passdb"))\naccount required \(module) "
+        + "passdb=\(folder("state/.whorl/passdb"))\n", to: "state/.whorl/pam.d/whorl-passcode")
+  }
+
+  static func multiarch() throws -> String {
+    let folders = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib").filter { $0.hasSuffix("-linux-gnu") }
+    return try folders.first { FileManager.default.fileExists(atPath: "/usr/lib/\($0)/security") }
+      ?? { throw WorldError("no folder of PAM modules below /usr/lib") }()
+  }
+
+  // MARK: whorld
+
+  /// whorld's environment in private mode on the virtual image reader.
+  var environment: [String: String] {
+    [
+      "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": state, "FP_VIRTUAL_IMAGE": readerSocket,
+      "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image", "PATH": "/usr/bin:/bin",
+    ]
+  }
+
+  /// Starts whorld and waits until it has its names.
+  func startDaemon(_ environment: [String: String]? = nil) async throws -> RunningProgram {
+    let daemon = try RunningProgram(
+      BuiltPrograms.path("whorld"), environment: environment ?? self.environment, input: "")
+    try await bus.waitForName("net.reactivated.Fprint")
+    return daemon
+  }
+
+  /// The bridge's pid, once whorld has one.
+  func bridge(of daemon: RunningProgram) throws -> pid_t {
+    let children = try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(daemon.pid)/children", encoding: .utf8)
+    let others = try Self.threads(of: daemon.pid).flatMap { thread in
+      try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(thread)/children", encoding: .utf8).split(separator: " ")
+    }
+    for word in children.split(separator: " ") + others {
+      guard let pid = pid_t(word), let name = try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8),
+        name.hasPrefix("whorl-reader")
+      else { continue }
+      return pid
+    }
+    throw WorldError("whorld has no bridge")
+  }
+
+  private static func threads(of pid: pid_t) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")
+  }
+
+  // MARK: The command
+
+  /// Starts `whorl` with these arguments on the private bus.
+  func whorl(_ arguments: [String], input: String? = "", user: UInt32? = nil) throws -> RunningProgram {
+    try RunningProgram(
+      BuiltPrograms.path("whorl"), arguments,
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"], input: input, user: user)
+  }
+
+  /// Runs `whorl` to its end, pressing these fingers, one at each line that asks for a touch.
+  func whorl(
+    _ arguments: [String], pressing fingers: [FingerImage], input: String = "", user: UInt32? = nil
+  ) async throws -> RunningProgram.Result {
+    let program = try whorl(arguments, input: input, user: user)
+    try await answer(program, with: fingers)
+    return try await program.wait()
+  }
+
+  /// Runs `whorl` to its end without any touch.
+  func whorl(_ arguments: [String], to input: String = "", user: UInt32? = nil) async throws -> RunningProgram.Result {
+    try await whorl(arguments, input: input, user: user).wait()
+  }
+
+  /// Presses these fingers, one at each line on standard error or output that asks for a touch.
+  func answer(_ program: RunningProgram, with fingers: [FingerImage], in stream: RunningProgram.Stream = .errors)
+    async throws
+  {
+    var seen = 0
+    for finger in fingers {
+      seen = try await nextPrompt(program, after: seen, in: stream)
+      try await reader.press(finger)
+    }
+  }
+
+  /// Waits for the next whole line after the first `seen` bytes that asks for a touch, and gives where it ends.
+  func nextPrompt(_ program: RunningProgram, after seen: Int, in stream: RunningProgram.Stream = .errors)
+    async throws -> Int
+  {
+    var position = seen
+    while true {
+      let bytes = Array(try await program.waitFor("\n", in: stream, skipping: position).utf8)
+      guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) else { continue }
+      let line = String(decoding: bytes[position..<end], as: UTF8.self).lowercased()
+      position = end + 1
+      if ["touch", "swipe", "press"].contains(where: line.contains) { return position }
+    }
+  }
+
+  /// Enrols a finger through `whorl enroll`: five touches and one to confirm.
+  @discardableResult
+  func enroll(_ finger: SyntheticFinger, as name: String = "right-index-finger", user: UInt32? = nil) async throws
+    -> RunningProgram.Result
+  {
+    let result = try await whorl(["enroll", name], pressing: (1...6).map { finger.press($0) }, user: user)
+    guard result.status == 0 else { throw WorldError("whorl enroll ended with \(result.end):\n\(result.errorText)") }
+    return result
+  }
+}
+
+struct WorldError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
