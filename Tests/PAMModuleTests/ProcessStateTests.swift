@@ -43,7 +43,7 @@ extension ModuleSuite {
     }
 
     @Test func `only PAM's two functions are exported and only three libraries are needed`() async throws {
-      let module = try Bench.module()
+      let module = try Bench.builtModule()
       let symbols = try await RunningProgram.run("/usr/bin/nm", ["-D", "--defined-only", module])
       let names = symbols.text.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
       #expect(names.sorted() == ["pam_sm_authenticate", "pam_sm_setcred"])

@@ -44,7 +44,8 @@ extension ModuleSuite {
     /// Lines that administrators and distributions put before the common stack.
     static func helpers(_ folder: TemporaryFolder) -> [String] {
       [
-        "", "auth required pam_faillock.so preauth nodelay dir=\(folder("faillock"))\n", "auth required pam_shells.so\n",
+        "", "auth required pam_faillock.so preauth nodelay dir=\(folder("faillock"))\n",
+        "auth required pam_shells.so\n",
         "auth required pam_succeed_if.so quiet uid >= 0\n", "auth required pam_exec.so quiet /bin/true\n",
         "auth required pam_permit.so\n",
       ]
@@ -85,7 +86,7 @@ extension ModuleSuite {
       let bench = try await Bench()
       let (common, _) = try await StackTests.commonAuth(TemporaryFolder())
       let stack = StackTests.withVerdicts(common, password: "auth_err")
-        .replacingOccurrences(of: "pam_whorl.so", with: try Bench.module())
+        .replacingOccurrences(of: "pam_whorl.so", with: bench.module)
       let words = {
         try await PamWrapperLock.hold {
           var words: [String] = []

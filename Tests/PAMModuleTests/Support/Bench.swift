@@ -55,6 +55,9 @@ struct Bench: Sendable {
       template.replacingOccurrences(of: "@FOLDER@", with: folder.path), to: "bus.conf")
     try folder.makeFolder("services", mode: 0o755)
     try folder.makeFolder("pam.d", mode: 0o755)
+    // Other users must reach it, wherever the project lies.
+    try FileManager.default.copyItem(atPath: Bench.builtModule(), toPath: folder("pam_whorl.so"))
+    chmod(folder("pam_whorl.so"), 0o755)
     address = "unix:path=\(folder("bus"))"
     if let activatable {
       let script = try folder.write(
@@ -79,7 +82,7 @@ struct Bench: Sendable {
   static func tool(_ name: String) -> String { projectFolder + "/pam/tests/" + name }
 
   /// The module under test. It must be there: a test that skips proves nothing.
-  static func module() throws -> String {
+  static func builtModule() throws -> String {
     let path = ProcessInfo.processInfo.environment["WHORL_PAM_MODULE"] ?? projectFolder + "/build/pam_whorl.so"
     guard access(path, R_OK) == 0 else { throw BenchError("\(path) is not built; run make build/pam_whorl.so") }
     return path
@@ -113,9 +116,12 @@ struct Bench: Sendable {
     return result
   }
 
+  /// The bench's own copy of the module.
+  var module: String { folder("pam_whorl.so") }
+
   /// Writes the PAM service "whorl-test" with the module alone in it.
   func writeService(options: String = "timeout=2", control: String = "required") throws {
-    try folder.write("auth \(control) \(Bench.module()) \(options)\n", to: "pam.d/whorl-test")
+    try folder.write("auth \(control) \(module) \(options)\n", to: "pam.d/whorl-test")
   }
 
   // MARK: pamtester
