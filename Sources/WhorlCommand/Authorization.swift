@@ -41,7 +41,7 @@ final class Authorization {
   func run<R: ~Copyable>(
     _ request: (WhorlContext, String, @escaping Progress) async throws(WhorlError) -> R
   ) async throws(CommandFailure) -> R {
-    var passcodes = PasscodeRounds()
+    var hasGivenPasscode = false
     while true {
       let prompt = TouchPrompt(promptText, console) { [service, context] in
         await service.preferPasscode(in: context)
@@ -55,17 +55,11 @@ final class Authorization {
         problem = error
       }
       await prompt.end()
-      try await answer(problem, declined: prompt.wasDeclined, &passcodes)
+      try await answer(problem, declined: prompt.wasDeclined, &hasGivenPasscode)
     }
   }
 
   // MARK: - Parts
-
-  /// How often the passcode was asked for, so that a daemon that is never content does not make an endless loop.
-  private struct PasscodeRounds {
-    var given = 0
-    var wrong = 0
-  }
 
   private var reason: String { "\(deed) the secret \(Escaping.quoted(item.name))" }
 
@@ -77,39 +71,20 @@ final class Authorization {
 
   /// Collects the passcode where that is what is missing; throws for everything else.
   private func answer(
-    _ problem: WhorlError, declined: Bool, _ rounds: inout PasscodeRounds
+    _ problem: WhorlError, declined: Bool, _ hasGivenPasscode: inout Bool
   ) async throws(CommandFailure) {
     let subject = Escaping.quoted(item.name)
     if Task.isCancelled { throw .cancelled }
     let wanted = problem.code == .passcodeNeeded || (declined && problem.code == .userFallback)
-    guard wanted, rounds.given == 0 else { throw problem.failure(about: subject) }
+    // Once: a daemon that is never content must not make an endless loop.
+    guard wanted, !hasGivenPasscode else { throw problem.failure(about: subject) }
     guard console.hasTerminal else {
       let detail = problem.message.isEmpty ? "" : " (\(Escaping.line(problem.message, limit: 200)))"
       throw CommandFailure(
         .noTerminal, "\(subject): the passcode is needed and there is no terminal to ask on; run whorl on one\(detail)")
     }
     if !declined, !problem.message.isEmpty { await console.tell(Escaping.line(problem.message, limit: 200)) }
-    try await providePasscode(subject, &rounds)
-  }
-
-  private func providePasscode(_ subject: String, _ rounds: inout PasscodeRounds) async throws(CommandFailure) {
-    while true {
-      let passcode = try await console.ask("Your password, to \(reason): ")
-      guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
-      do throws(WhorlError) {
-        try await service.providePasscode(passcode, to: context)
-        rounds.given += 1
-        return
-      } catch {
-        if Task.isCancelled { throw .cancelled }
-        rounds.wrong += 1
-        guard error.code == .authenticationFailed else { throw error.failure(about: subject) }
-        guard rounds.wrong < 3 else {
-          throw CommandFailure(
-            .authenticationFailed, "\(subject): three wrong passwords; try again, or with your finger")
-        }
-        await console.tell("That is not your password; try again.")
-      }
-    }
+    try await PasscodeDialog(console: console, service: service).provide(to: context, for: reason, subject: subject)
+    hasGivenPasscode = true
   }
 }

@@ -7,6 +7,7 @@ extension Commands {
     // Before anybody is asked for a touch it is known that there is a reader and that it is ours.
     let reader = try await readers()[0]
     let replaces = try await enrolled(user, reader).contains(finger.name)
+    try await endLockout(of: user)
     try await warnOfBoundSecrets(user)
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       let deed = replaces ? "Enrolling anew" : "Enrolling"

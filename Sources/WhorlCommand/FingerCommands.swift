@@ -20,6 +20,7 @@ extension Commands {
     let user = try TargetUser.find(option: option, in: surroundings)
     let (reader, fingers) = try await readerWithPrints(of: user, finger)
     if let finger, !fingers.contains(finger.name) { throw notEnrolled(finger, user, fingers) }
+    try await endLockout(of: user)
     let words = finger?.words ?? "any enrolled finger"
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       await console.tell(

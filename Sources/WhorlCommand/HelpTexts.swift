@@ -52,7 +52,7 @@ enum HelpTexts {
     case .enroll:
       """
       Enrols a finger and checks it with one more touch. Under sudo it is the finger of whoever called sudo.
-      Fingers: \(FingerName.all.map(\.name).joined(separator: ", ")).
+      Fingers: left- or right- with thumb, index-finger, middle-finger, ring-finger or little-finger.
       """
     case .verify: "Checks a finger, any enrolled one if none is named. Exit code 0 on a match, 4 otherwise."
     case .fingers: "Lists the enrolled fingers, one on a line. Exit code 8 if there is none."

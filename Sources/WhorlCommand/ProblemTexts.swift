@@ -64,7 +64,7 @@ extension WhorlError {
     case .biometryNotAvailable: "no fingerprint reader can be used; whorl status says why"
     case .biometryNotEnrolled: "no finger is enrolled; enrol one with: whorl enroll"
     case .biometryLockout:
-      "fingers are locked out after too many misses; giving your passcode once, in whorl get, ends that"
+      "fingers are locked out after too many misses; end that with your password: whorl verify"
     case .invalidContext: "the request has ended; run the command again"
     case .notInteractive: "the finger or the passcode is needed; run the command on a terminal"
     case .timedOut: "nobody came to the reader in time; run the command again"

@@ -71,7 +71,7 @@ struct StatusReport: Sendable, Equatable {
 
   private mutating func addBiometry(_ status: WhorlStatus) {
     if status.biometry == "locked-out" {
-      let todo = "give your password once: whorl get NAME, of a secret that takes it"
+      let todo = "end that with your password: whorl verify"
       add("lockout", "fingers do not count after \(status.misses) misses", todo: todo)
       miss(CommandFailure(.lockedOut, "fingers are locked out after \(status.misses) misses; \(todo)"))
     } else if status.misses > 0 {

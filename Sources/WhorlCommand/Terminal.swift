@@ -133,12 +133,13 @@ final class Terminal {
       if got == 0, filled == 0 { throw .cancelled }
       filled += got
       let ended = buffer.withUnsafeBytes { filled > 0 && $0[filled - 1] == UInt8(ascii: "\n") }
-      if ended { return try DescriptorIO.prefix(buffer, filled - 1) }
-      if got == 0 { return try DescriptorIO.prefix(buffer, filled) }
-      guard filled < Self.lineLimit else {
+      let length = ended ? filled - 1 : filled
+      // A full line may have lost its rest: a terminal drops silently what does not fit.
+      guard length < Self.lineLimit else {
         throw CommandFailure(
           .failed, "the line has \(Self.lineLimit) bytes or more; give a long secret on standard input")
       }
+      if ended || got == 0 { return try DescriptorIO.prefix(buffer, length) }
     }
   }
 }

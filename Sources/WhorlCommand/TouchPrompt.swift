@@ -29,9 +29,11 @@ final class TouchPrompt {
 
   func show(_ progress: WhorlProgress) {
     switch progress {
-    case .queued: tell("Waiting for the reader; another request is first.")
+    case .queued:
+      hasPrompted = false
+      tell("Waiting for the reader; another request is first.")
     case .waiting(let reader, let scanType, _):
-      // Once: a miss has said already that the next touch is awaited.
+      // Once for each turn: a miss has said already that the next touch is awaited.
       guard !hasPrompted else { return }
       hasPrompted = true
       let name = reader.isEmpty ? "" : " (\(Escaping.shown(reader, limit: 64)))"

@@ -88,6 +88,7 @@ final class FakeWhorld: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     let first = call.arguments.first
     switch call.method {
+    case "GetStatus": return BusAnswer([.options(["version": .string("0")])])
     case "CreateContext":
       let number = UInt32(contexts.count + 1)
       contexts.insert(number)

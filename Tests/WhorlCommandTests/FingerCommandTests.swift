@@ -27,7 +27,8 @@ import WhorlClient
       ])
     #expect(
       fixture.service.calls == [
-        "readers", "fingers paul", "items", "claim paul", "enroll right-index-finger", "verify right-index-finger",
+        "readers", "fingers paul", "status", "items", "claim paul", "enroll right-index-finger",
+        "verify right-index-finger",
         "release",
       ])
   }
@@ -200,6 +201,28 @@ import WhorlClient
     #expect(await fixture.run("verify") == .noReader)
     #expect(await fixture.run("verify") == .failed)
     #expect(fixture.service.calls.filter { $0 == "release" }.count == 4)
+  }
+
+  @Test @GLibActor func `a lockout is ended with the passcode before a finger is asked for`() async {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.statusAnswer.biometry = "locked-out"
+    fixture.service.passcode = "open sesame"
+    fixture.console.answers = ["open sesame"]
+    fixture.service.scans = [[done("verify-match")]]
+    #expect(await fixture.run("verify") == .ok)
+    #expect(fixture.console.asked == ["Your password, to use your fingers again: "])
+    #expect(fixture.console.told.first?.contains("locked out") == true)
+
+    for words in ["verify", "enroll"] {
+      let other = Fixture()
+      other.service.fingers = ["left-thumb"]
+      other.service.statusAnswer.biometry = "locked-out"
+      other.console.hasTerminal = false
+      #expect(await other.run(words) == .lockedOut)
+      #expect(other.console.told.isEmpty)
+      #expect(!other.service.calls.contains { $0.hasPrefix("claim") })
+    }
   }
 
   @Test @GLibActor func `verify of a finger that is not enrolled asks for no touch`() async {

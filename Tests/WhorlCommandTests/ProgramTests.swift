@@ -147,6 +147,30 @@ import Testing
     #expect(!program.screen.contains("s3cret"))
   }
 
+  @Test @GLibActor func `a typed line that the terminal cut short is refused, and one that just fits is whole`()
+    async throws
+  {
+    let daemon = try await FakeWhorld()
+    let program = try daemon.whorl("set", "mail")
+    try await program.shows("Secret for \"mail\": ")
+    program.type(String(repeating: "x", count: 3000))
+    program.type(String(repeating: "y", count: 2000) + "\n")
+    #expect(try await program.end() == 1)
+    #expect(program.screen.contains("4095 bytes or more"))
+    #expect(program.echoes)
+    #expect(daemon.items.isEmpty)
+
+    let longest = String(repeating: "z", count: 4094)
+    let other = try daemon.whorl("set", "mail")
+    for prompt in ["Secret for \"mail\": ", "The same again: "] {
+      try await other.shows(prompt)
+      other.type(longest)
+      other.type("\n")
+    }
+    #expect(try await other.end() == 0)
+    #expect(daemon.items["mail"]?.secret == Array(longest.utf8))
+  }
+
   @Test @GLibActor func `set takes all of a pipe to the byte, up to its limit`() async throws {
     let daemon = try await FakeWhorld()
     let secret = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -274,7 +298,7 @@ import Testing
       #expect(program.screen.contains(line))
     }
     #expect(
-      daemon.calls.filter { $0 != "CopyMatching" } == [
+      daemon.calls.filter { $0 != "CopyMatching" && $0 != "GetStatus" } == [
         "Claim", "EnrollStart left-index-finger", "EnrollStop", "VerifyStart left-index-finger", "VerifyStop",
         "Release",
       ])

@@ -1,0 +1,68 @@
+# Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
+_whorl() {
+  local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
+  local commands='status enroll verify fingers delete set get list rm help'
+  local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
+    right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
+  local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
+  COMPREPLY=()
+
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word="${words[index]}"
+    if [[ -n $value ]]; then
+      value=''
+    elif [[ -z $command ]]; then
+      [[ $word == -* ]] || command="$word"
+    elif [[ -z $ended && $word == -- ]]; then
+      ended=yes
+    elif [[ -z $ended && $word == -* ]]; then
+      # The value of --option=value comes as words of its own: "=" and the value.
+      [[ $word == @(--user|-u|--require|-r) && ${words[index + 1]-} != '=' ]] && value=yes
+    elif [[ $word == '=' ]]; then
+      value=yes
+    else
+      operands=$((operands + 1))
+    fi
+  done
+  [[ $current == '=' ]] && current=''
+  [[ $previous == '=' ]] && previous="${COMP_WORDS[COMP_CWORD - 2]}" && value=yes
+  [[ ${COMP_WORDS[COMP_CWORD]} == '=' ]] && value=yes
+
+  if [[ -n $value ]]; then
+    case $previous in
+      --user | -u) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
+      --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
+    esac
+    return
+  fi
+  case $command in
+    '') options='--help --version' ;;
+    enroll | verify | fingers) options='--user --help' ;;
+    delete) options='--all --user --help' ;;
+    set) options='--require --help' ;;
+    status | get | list | rm) options='--help' ;;
+  esac
+  if [[ -z $ended && $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+    return
+  fi
+  [[ $operands == 0 ]] || return
+  case $command in
+    '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
+    enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
+    verify | delete)
+      local enrolled
+      enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"
+      mapfile -t COMPREPLY < <(compgen -W "${enrolled:-$fingers}" -- "$current")
+      ;;
+    set | get | rm)
+      # One name on a line; names with characters that whorl shows escaped are left out, the others are quoted.
+      local name
+      while IFS=$'\t' read -r name _; do
+        [[ $name == *\\* || $name != "$current"* ]] || COMPREPLY+=("$(printf %q "$name")")
+      done < <("${words[0]}" list 2>/dev/null </dev/null)
+      ;;
+  esac
+}
+complete -F _whorl whorl
