@@ -108,10 +108,14 @@ extension BusConnection {
     // table is copied. The box is retained for the registration, which releases it.
     var table = GDBusInterfaceVTable()
     table.method_call = methodCalled
-    let box = ExportBox(connection: self, handler: handler, interface: interface, properties: properties(of: info))
+    let box = Unmanaged.passRetained(
+      ExportBox(connection: self, handler: handler, interface: interface, properties: properties(of: info)))
     let id = g_dbus_connection_register_object(
-      object.pointer, path, info, &table, Unmanaged.passRetained(box).toOpaque(), releaseExportBox, &error)
-    guard id != 0 else { throw consume(error) }
+      object.pointer, path, info, &table, box.toOpaque(), releaseExportBox, &error)
+    guard id != 0 else {
+      box.release()  // GDBus does not call the destroy notify of a registration that never was
+      throw consume(error)
+    }
     return BusRegistration(connection: object, id: id)
   }
 

@@ -127,9 +127,16 @@ import Testing
   ])
   func `an export that cannot be is refused`(_ path: String, _ xml: String, _ interface: String) async throws {
     try await withScene { scene in
-      #expect(throws: BusError.self) {
-        _ = try scene.service.export(path: path, interfaceXML: xml, interface: interface, handler: scene.example)
+      weak var handler: Example?
+      @GLibActor func export() {
+        let example = Example()
+        handler = example
+        #expect(throws: BusError.self) {
+          _ = try scene.service.export(path: path, interfaceXML: xml, interface: interface, handler: example)
+        }
       }
+      export()
+      #expect(handler == nil, "a handler that was refused is kept")
     }
   }
 }

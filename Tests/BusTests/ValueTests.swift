@@ -51,6 +51,9 @@ import Testing
     let deepest = try Variant.tuple([nested(MessageLimits.depth - 1)])
     #expect(try Variant.arguments(deepest.pointer) == [nested(MessageLimits.depth - 1)])
     #expect(throws: BusError.self) { _ = try Variant.tuple([nested(MessageLimits.depth)]).pointer }
+    // What another program may send: made here by counting from below the surface.
+    let hostile = try Variant(.structure([nested(MessageLimits.depth)]), depth: -10)
+    #expect(throws: BusError.self) { try Variant.arguments(hostile.pointer) }
   }
 
   @Test func `a message of too many values or bytes is refused`() throws {
