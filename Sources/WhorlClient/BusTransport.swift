@@ -18,11 +18,15 @@ public final class BusTransport: WhorlTransport {
   private static let authentication = "org.whorl.Authentication1"
   private static let keychain = "org.whorl.Keychain1"
 
+  private let address: String?
   private let link: ServiceLink
   private var lastOperation: UInt64 = 0
 
   /// - Parameter address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
-  public nonisolated init(address: String? = nil) { link = ServiceLink(service: "org.whorl", address: address) }
+  public nonisolated init(address: String? = nil) {
+    self.address = address
+    link = ServiceLink(service: "org.whorl", address: address)
+  }
 
   /// GetStatus.
   public func status() async throws(WhorlError) -> WhorlStatus {
@@ -84,13 +88,15 @@ public final class BusTransport: WhorlTransport {
     user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> String {
-    // Without a context there is nothing to cancel by: the daemon ends it with the connection.
-    let reply = try await prompting(in: nil, prompt, progress) { (options) throws(WhorlError) in
+    // Without a context there is nothing to cancel by: a connection of its own, which ends the request with it.
+    let link = ServiceLink(service: "org.whorl", address: address)
+    defer { link.close() }
+    let reply = try await prompting(in: nil, over: link, prompt, progress) { (options) throws(WhorlError) in
       var options = options
       if noWait { options["no-wait"] = .boolean(true) }
-      return try await self.call(
-        Self.authentication, "Authenticate", [.string(user), .string(service), .options(options)], expecting: "s",
-        timeoutMilliseconds: nil)
+      return try await link.call(
+        Self.path, Self.authentication, "Authenticate", [.string(user), .string(service), .options(options)],
+        expecting: "s", timeoutMilliseconds: nil)
     }
     return printable(reply.arguments[0].asString ?? "")
   }
@@ -211,7 +217,8 @@ public final class BusTransport: WhorlTransport {
   /// A call that may prompt: reports its progress until it is over, and ends it in the daemon where the task is
   /// cancelled.
   private func prompting(
-    in context: WhorlContext?, _ prompt: WhorlPrompt, _ progress: @escaping @GLibActor (WhorlProgress) -> Void,
+    in context: WhorlContext?, over link: ServiceLink? = nil, _ prompt: WhorlPrompt,
+    _ progress: @escaping @GLibActor (WhorlProgress) -> Void,
     _ body: ([String: BusValue]) async throws(WhorlError) -> BusReply
   ) async throws(WhorlError) -> BusReply {
     lastOperation += 1
@@ -220,7 +227,7 @@ public final class BusTransport: WhorlTransport {
     if let seconds = prompt.timeoutSeconds { options["timeout"] = .uint32(seconds) }
     if let tries = prompt.maxTries { options["max-tries"] = .uint32(tries) }
 
-    let peer = try await link.current()
+    let peer = try await (link ?? self.link).current()
     let subscription: BusSubscription
     do {
       subscription = try peer.bus.subscribe(

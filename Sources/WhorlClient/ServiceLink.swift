@@ -40,6 +40,13 @@ final class ServiceLink {
     return try result.get()
   }
 
+  /// Closes the connection, which ends what runs on it. The next request opens another.
+  func close() {
+    bus?.close()
+    bus = nil
+    peer = nil
+  }
+
   private func connect() async throws(WhorlError) -> Peer {
     let peer: Peer
     let uid: UInt32

@@ -138,6 +138,32 @@ import Testing
     }
   }
 
+  @Test func `cancelling an authentication for PAM ends its connection, and the client goes on`() async throws {
+    let arrived = Gate()
+    let vanished = Gate()
+    try await withScene(["GetStatus": { _ in BusAnswer([.options([:])]) }]) { scene in
+      var watch: BusSubscription?
+      scene.daemon.answers["Authenticate"] = { [unowned daemon = scene.daemon] call in
+        watch = try daemon.bus.watchName(call.sender) { vanished.open() }
+        arrived.open()
+        await vanished.wait()
+        return BusAnswer([.string("")])
+      }
+      _ = try await scene.client.status()
+      let task = Task { @GLibActor in
+        await code { () throws(WhorlError) in _ = try await scene.client.authenticate(user: "ada", service: "sudo") }
+      }
+      await arrived.wait()
+      task.cancel()
+      #expect(await task.value == .cancelled)
+      await vanished.wait()
+      _ = try await scene.client.status()
+      let senders = Set(scene.daemon.called("GetStatus").map(\.sender))
+      #expect(senders.count == 1)
+      watch?.cancel()
+    }
+  }
+
   @Test func `secrets go both ways by descriptor alone`() async throws {
     let value: [UInt8] = [0, 1, 255, 0] + Array("Geheimnis".utf8)
     try await withScene([
