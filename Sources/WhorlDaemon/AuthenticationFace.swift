@@ -102,7 +102,9 @@ final class AuthenticationFace: BusHandler {
       throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
     }
     let finger = try await withProgress(request, for: caller) { progress in
-      try await self.enclave.authenticate(user: account.user, options: request.options, progress: progress)
+      // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
+      progress(.queued)
+      return try await self.enclave.authenticate(user: account.user, options: request.options, progress: progress)
     }
     return BusAnswer([.string(finger)])
   }

@@ -47,10 +47,14 @@ final class ReaderStation {
     }
   }
 
-  /// The counterpart of ``enter()``; the last one closes the reader.
+  /// The counterpart of ``enter()``; the last one closes the reader, also where its task was cancelled.
   func leave() async {
     users -= 1
     guard users == 0 else { return }
+    await Task { @GLibActor in await self.close() }.value
+  }
+
+  private func close() async {
     do {
       try await keeper.close(id)
     } catch .notOpen, .noSuchReader, .bridgeFailed {

@@ -92,11 +92,11 @@ touching() {
   coproc run { "$@" 2>&1; }
   local pid=$run_PID out=${run[0]}
   exec {copy}<&"$out"
-  while IFS= read -r line <&"$copy"; do
+  while IFS= read -r line <&"$copy" || [ -n "$line" ]; do
     printf '  %s\n' "$line"
     printf '%s\n' "$line" >> "$folder/lines"
     case "$line" in
-      *"finger on"* | *"finger again"* | *"Place"* | *"place"* | *"Swipe"* | *"Touch"* | *"touch"*) press "$finger" ;;
+      *[Tt]ouch* | *[Ss]wipe*) press "$finger" ;;
     esac
   done
   exec {copy}<&-
@@ -141,9 +141,10 @@ auth sufficient $module timeout=20 max-tries=1
 auth required pam_deny.so
 account required pam_permit.so
 PAM
+echo "auth required pam_deny.so" > "$folder/pam.d/other"
 pam() {
   env -i PATH=/usr/bin:/bin DBUS_SYSTEM_BUS_ADDRESS="$DBUS_SYSTEM_BUS_ADDRESS" LD_PRELOAD=libpam_wrapper.so PAM_WRAPPER=1 \
-    PAM_WRAPPER_SERVICE_DIR="$folder/pam.d" pamtester whorl-demo "$(id -un)" authenticate
+    PAM_WRAPPER_SERVICE_DIR="$folder/pam.d" stdbuf -oL pamtester whorl-demo "$(id -un)" authenticate
 }
 status=0
 touching "$wrong" pam || status=$?

@@ -14,7 +14,7 @@ import Testing
     try world.folder.write(stack.replacingOccurrences(of: "MODULE", with: module), to: "pam.d/whorl-test")
     return try await PamWrapperLock.hold {
       let program = try RunningProgram(
-        "/usr/bin/pamtester", ["whorl-test", user, "authenticate"],
+        "/usr/bin/stdbuf", ["-oL", "/usr/bin/pamtester", "whorl-test", user, "authenticate"],
         environment: [
           "PATH": "/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "LD_PRELOAD": "libpam_wrapper.so",
           "PAM_WRAPPER": "1", "PAM_WRAPPER_SERVICE_DIR": world.folder("pam.d"),
@@ -75,7 +75,7 @@ import Testing
     try world.folder.write("auth required \(module)\naccount required pam_permit.so\n", to: "pam.d/whorl-test")
     let end = try await PamWrapperLock.hold {
       let program = try RunningProgram(
-        "/usr/bin/pamtester", ["whorl-test", "root", "authenticate"],
+        "/usr/bin/stdbuf", ["-oL", "/usr/bin/pamtester", "whorl-test", "root", "authenticate"],
         environment: [
           "PATH": "/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "LD_PRELOAD": "libpam_wrapper.so",
           "PAM_WRAPPER": "1", "PAM_WRAPPER_SERVICE_DIR": world.folder("pam.d"),
