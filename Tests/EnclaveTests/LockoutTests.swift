@@ -141,6 +141,18 @@ struct `Lockout` {
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))
   }
 
+  @Test func `recorded by another process while a finger is awaited makes its match a failure`() async throws {
+    let bench = try Bench()
+    try await bench.enrol()
+    let login = bench.loggingIn()
+    try await bench.sensor.armed(1)
+    let other = try bench.restarted()
+    for _ in 0..<5 { try await other.enclave.recordExternalVerification(user: Bench.alice, matched: false) }
+    bench.sensor.press(.index)
+    #expect(await login.error == .biometryLockout)
+    #expect(try bench.recordOnDisk().misses == 5)
+  }
+
   @Test func `ends what earlier touches still covered`() async throws {
     let bench = try Bench()
     try await bench.enrol()

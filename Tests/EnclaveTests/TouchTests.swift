@@ -1,5 +1,7 @@
 import Enclave
 import Keychain
+import SecretMemory
+import Synchronization
 import Testing
 
 /// What a verdict of the sensor must be before it counts.
@@ -153,6 +155,25 @@ struct `A touch` {
     }
   }
 
+  @Test func `releases nothing to a caller who is gone by the moment it matched`() async throws {
+    let bench = try Bench()
+    try await bench.enrol()
+    try await bench.store("s3cret", as: "mail", .biometryAny)
+    let context = try await bench.context()
+    let canceller = Canceller()
+    // The handler runs between the match and the release.
+    let request = Task {
+      let secret = try await bench.enclave.copySecret(
+        context, owner: .alice, query: ItemQuery(service: "mail"),
+        progress: { if case .matched = $0 { canceller.cancel() } })
+      return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    canceller.set(request)
+    try await bench.sensor.armed(1)
+    bench.sensor.press(.index)
+    #expect(await request.error == .appCancel)
+  }
+
   @Test func `meant for one item does not open the one that took its place`() async throws {
     let bench = try Bench()
     try await bench.enrol()
@@ -264,4 +285,12 @@ struct `A touch` {
       ])
     await bench.expectIdle()
   }
+}
+
+/// Cancels a task from within its own progress.
+private final class Canceller: Sendable {
+  private let task = Mutex<Task<String, any Error>?>(nil)
+
+  func set(_ task: Task<String, any Error>) { self.task.withLock { $0 = task } }
+  func cancel() { task.withLock { $0 }?.cancel() }
 }
