@@ -424,6 +424,37 @@ import Testing
     }
   }
 
+  @Test func `an item put back is not revived when the set has come back to the same fingers`() throws {
+    let scene = try Scene()
+    let bound = try #require(scene.items.first { $0.own.isBoundToBiometrySet })
+    let before = try scene.keychain.biometrySet()
+    try scene.editor.execute("CREATE TEMP TABLE old_item AS SELECT * FROM main.item")
+    try scene.keychain.recordEnrolment(finger: 2, reader: "r", print: [2])
+    #expect(try scene.keychain.recordDeletion(finger: 2, reader: "r"))
+    #expect(try scene.keychain.biometrySet() == before)
+    try scene.editor.run("DELETE FROM main.item")
+    try scene.editor.run("INSERT INTO main.item SELECT * FROM old_item")
+    #expect(throws: KeychainError.tampered("item \(bound.id.rawValue) of user 1000")) {
+      try scene.keychain.secretText(bound.id, bound.own)
+    }
+  }
+
+  // What no file can prevent: all of it put back is the old state. It brings the old fingers back with it, not the new.
+  @Test func `item, members and record put back together give the old set, without the new finger`() throws {
+    let scene = try Scene()
+    for table in ["item", "biometry_member", "meta"] {
+      try scene.editor.execute("CREATE TEMP TABLE old_\(table) AS SELECT * FROM main.\(table)")
+    }
+    try scene.keychain.recordEnrolment(finger: 2, reader: "r", print: [2])
+    for table in ["item", "biometry_member", "meta"] {
+      try scene.editor.run("DELETE FROM main.\(table)")
+      try scene.editor.run("INSERT INTO main.\(table) SELECT * FROM old_\(table)")
+    }
+    try scene.check(touched: [], "all put back")
+    #expect(try scene.keychain.isRegistered(print: [2]) == nil)
+    #expect(try scene.keychain.biometrySet().map(\.finger) == [1, 7])
+  }
+
   @Test func `damaged items are named beside the good ones, and can be deleted by number or with all`() throws {
     let scene = try Scene()
     let id = scene.items[1].id
