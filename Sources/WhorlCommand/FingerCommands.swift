@@ -36,7 +36,7 @@ extension Commands {
 
   func delete(_ finger: FingerName?, of option: String?, confirmed: Bool) async throws(CommandFailure) {
     let user = try TargetUser.find(option: option, in: surroundings)
-    if finger == nil, !confirmed, !console.hasTerminal {
+    if finger == nil, !confirmed, !canConfirm {
       throw CommandFailure(.usage, "delete needs a finger, or --all for all of them")
     }
     var places: [(reader: ReaderListing, fingers: [String])] = []
@@ -53,7 +53,7 @@ extension Commands {
       let list = all.map(FingerName.words(for:)).joined(separator: ", ")
       guard try await console.confirm("Delete all fingers of \(user.shown) (\(list))?") else { throw .cancelled }
     }
-    try await warnOfBoundSecrets(user)
+    try await warnOfBoundSecrets(user, asks: !confirmed)
     for place in places {
       try await claimed(place.reader, for: user) { reader async throws(CommandFailure) in
         do throws(WhorlError) { try await service.delete(finger?.name, on: reader) } catch {
@@ -136,9 +136,12 @@ extension Commands {
     return CommandFailure(.notFound, "\(finger.words) of \(user.shown) is not enrolled; enrolled: \(list)")
   }
 
+  /// Whether somebody is there to say yes: a script whose input is something else only happens to have a terminal.
+  private var canConfirm: Bool { console.hasTerminal && console.inputIsTerminal }
+
   /// Enrolling and deleting destroy the secrets that are bound to the current fingers: said before, and on a terminal
   /// asked. Only the caller's own secrets can be seen.
-  func warnOfBoundSecrets(_ user: TargetUser) async throws(CommandFailure) {
+  func warnOfBoundSecrets(_ user: TargetUser, asks: Bool = true) async throws(CommandFailure) {
     guard user.isCaller else { return }
     // Fingers can be enrolled though the store is unusable: no answer is no reason to stop.
     guard let items = try? await service.items(named: nil) else { return }
@@ -147,7 +150,7 @@ extension Commands {
     let names = bound.prefix(10).map { Escaping.quoted($0.name) }.joined(separator: ", ")
     let more = bound.count > 10 ? " and \(bound.count - 10) more" : ""
     let warning = "This destroys the secrets that require the current fingers: \(names)\(more)."
-    guard console.hasTerminal else { return await console.tell(warning) }
+    guard asks, canConfirm else { return await console.tell(warning) }
     guard try await console.confirm("\(warning) Go on?") else { throw .cancelled }
   }
 }

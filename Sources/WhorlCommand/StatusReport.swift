@@ -40,10 +40,12 @@ struct StatusReport: Sendable, Equatable {
     }
     if status.biometry == "no-reader" || status.biometry == "failed" {
       let reason = Escaping.line(status.biometryError, limit: 300)
-      let text = reason.isEmpty ? "the reader cannot be used" : reason
+      // whorld says what to do, where it knows why.
       let todo = "unplug it and plug it in again; journalctl -u whorld says more"
-      add("", text, todo: todo)
-      miss(CommandFailure(.noReader, "reader: \(text); \(todo)"))
+      if reason.isEmpty { add("", "it cannot be used", todo: todo) } else { add("", reason) }
+      let text = reason.isEmpty ? "the reader cannot be used; \(todo)" : reason
+      // A damaged print is told as this, too: then it is the fingers that are missing.
+      miss(CommandFailure(status.unreadable.isEmpty ? .noReader : .noFingers, text))
     }
   }
 

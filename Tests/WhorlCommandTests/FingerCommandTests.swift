@@ -174,6 +174,7 @@ import WhorlClient
   @Test @GLibActor func `secrets bound to the current fingers are named before a finger is enrolled or deleted`() async
   {
     let fixture = Fixture()
+    fixture.console.inputIsTerminal = true
     fixture.service.stored = [.init(name: "vault", constraints: ["biometry-current-set"], secret: [1])]
     #expect(await fixture.run("enroll") == .cancelled)
     #expect(fixture.console.questions.first?.contains("\"vault\"") == true)
@@ -183,10 +184,11 @@ import WhorlClient
     #expect(await fixture.run("delete", "left-thumb") == .cancelled)
     #expect(fixture.service.fingers == ["left-thumb"])
 
-    fixture.console.hasTerminal = false
+    fixture.console.inputIsTerminal = false
     fixture.service.scans = [goodScan, [done("verify-match")]]
     #expect(await fixture.run("enroll") == .ok)
     #expect(fixture.console.told.first?.contains("\"vault\"") == true)
+    #expect(fixture.console.questions.count == 2)
   }
 
   @Test @GLibActor func `verify tells a match from a miss by its exit code`() async {
@@ -244,6 +246,7 @@ import WhorlClient
 
   @Test @GLibActor func `delete of all asks on a terminal, and needs --all without one`() async {
     let fixture = Fixture()
+    fixture.console.inputIsTerminal = true
     fixture.service.fingers = ["left-thumb", "right-thumb"]
     #expect(await fixture.run("delete") == .cancelled)
     #expect(fixture.console.questions == ["Delete all fingers of paul (left thumb, right thumb)?"])

@@ -210,6 +210,10 @@ import Testing
     program.type("open sesame\n")
     #expect(try await program.end() == 1)
     #expect(program.screen.contains("Broken pipe"))
+
+    let help = try PtyProgram(try BuiltPrograms.path("whorl"), ["--help"], environment: [:], output: .broken)
+    #expect(try await help.end() == 1)
+    #expect(help.screen.contains("Broken pipe"))
   }
 
   @Test @GLibActor func `with standard output closed the secret goes nowhere`() async throws {
@@ -219,6 +223,15 @@ import Testing
     #expect(try await program.end() == 1)
     #expect(program.screen.contains("could not be written to standard output"))
     #expect(!program.screen.contains("s3cret"))
+
+    // With the input closed too, the next file that is opened would become the output: the terminal, or the bus.
+    for closed in ["<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"] {
+      let other = try PtyProgram(
+        "/bin/bash", ["-c", "exec \"$0\" get mail \(closed)", try BuiltPrograms.path("whorl")],
+        environment: daemon.environment)
+      #expect(try await other.end() == 1)
+      #expect(!other.screen.contains("s3cret"))
+    }
   }
 
   @Test @GLibActor func `without a terminal a passcode that is needed is an error at once`() async throws {

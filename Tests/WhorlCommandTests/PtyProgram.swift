@@ -13,7 +13,11 @@ final class PtyProgram {
     init(_ description: String) { self.description = description }
   }
 
-  enum Place: Sendable { case terminal, pipe, closed }
+  enum Place: Sendable {
+    case terminal, pipe, closed
+    /// A pipe whose reader has gone before the program starts.
+    case broken
+  }
 
   let pid: pid_t
   /// Everything that the terminal showed so far.
@@ -44,7 +48,8 @@ final class PtyProgram {
     var inputPipe: [Int32] = [-1, -1]
     var outputPipe: [Int32] = [-1, -1]
     if input != nil { cposix_pipe_cloexec(&inputPipe) }
-    if output == .pipe { cposix_pipe_cloexec(&outputPipe) }
+    if output == .pipe || output == .broken { cposix_pipe_cloexec(&outputPipe) }
+    if output == .broken { close(outputPipe[0]) }
 
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -59,7 +64,7 @@ final class PtyProgram {
     posix_spawn_file_actions_adddup2(&actions, input == nil ? 9 : inputPipe[0], 0)
     switch output {
     case .terminal: posix_spawn_file_actions_adddup2(&actions, 9, 1)
-    case .pipe: posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
+    case .pipe, .broken: posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
     case .closed: posix_spawn_file_actions_addclose(&actions, 1)
     }
     posix_spawn_file_actions_adddup2(&actions, 9, 2)
@@ -82,8 +87,8 @@ final class PtyProgram {
     pid = child
     process = cposix_pidfd_open(child)
     if input != nil { close(inputPipe[0]) }
+    if output == .pipe || output == .broken { close(outputPipe[1]) }
     if output == .pipe {
-      close(outputPipe[1])
       outputEnd = outputPipe[0]
       _ = cposix_fcntl_int(outputEnd, F_SETFL, O_NONBLOCK)
     }
