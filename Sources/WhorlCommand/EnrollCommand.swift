@@ -21,7 +21,7 @@ extension Commands {
   private func scan(_ finger: FingerName, _ reader: ReaderListing) async throws(CommandFailure) {
     let times = reader.stages.map { ", \($0) times" } ?? ""
     await console.tell("\(RetryTexts.touch(reader.scanType))\(times), a little differently each time.")
-    let story = ScanStory(console, stages: reader.stages)
+    let story = ScanStory(console, scanType: reader.scanType, stages: reader.stages)
     do throws(WhorlError) {
       try await service.enroll(finger.name, on: reader) { story.take($0) }
       await story.told()

@@ -115,7 +115,7 @@ extension Commands {
 
   /// One verification: whether it matched. Retries are told and go on.
   func matches(_ finger: String, _ reader: ReaderListing) async throws(CommandFailure) -> Bool {
-    let story = ScanStory(console, stages: nil)
+    let story = ScanStory(console, scanType: reader.scanType, stages: nil)
     do throws(WhorlError) {
       try await service.verify(finger, on: reader) { story.take($0) }
       await story.told()

@@ -8,13 +8,18 @@ enum RetryTexts {
     case "too-short", "enroll-swipe-too-short", "verify-swipe-too-short":
       "Too short; swipe the whole finger over the reader."
     case "center-finger", "enroll-finger-not-centered", "verify-finger-not-centered":
-      "Off the middle; put the finger on the middle of the reader."
+      "Off the middle; touch the middle of the reader."
     case "remove-finger", "enroll-remove-and-retry", "verify-remove-and-retry":
       "Lift the finger, then touch again."
     case "too-fast", "enroll-swipe-too-fast", "verify-swipe-too-fast":
       "Too fast; swipe more slowly."
     default: nil
     }
+  }
+
+  /// What to do for the next touch.
+  static func again(_ scanType: String) -> String {
+    scanType == "swipe" ? "swipe the finger again" : "lift the finger and touch again"
   }
 
   /// How to present a finger to a reader of that scan type.

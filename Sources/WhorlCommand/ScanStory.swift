@@ -15,13 +15,17 @@ final class ScanStory {
   private(set) var verdict: Verdict?
 
   private let console: any Console
+  private let scanType: String
   private let stages: Int?
   private var stage = 0
   private var lines: Task<Void, Never>?
 
-  /// - Parameter stages: how many touches an enrolment takes; nil where that is not known.
-  init(_ console: any Console, stages: Int?) {
+  /// - Parameters:
+  ///   - scanType: the reader's, `press` or `swipe`.
+  ///   - stages: how many touches an enrolment takes; nil where that is not known.
+  init(_ console: any Console, scanType: String, stages: Int?) {
     self.console = console
+    self.scanType = scanType
     self.stages = stages
   }
 
@@ -76,9 +80,10 @@ final class ScanStory {
 
   /// Which stage has passed and, unless it was the last, what comes next.
   private var stageLine: String {
-    guard let stages else { return "stage \(stage); lift the finger and touch again" }
+    let next = RetryTexts.again(scanType)
+    guard let stages else { return "stage \(stage); \(next)" }
     return stage < stages
-      ? "stage \(stage) of \(stages); lift the finger and touch again" : "stage \(stages) of \(stages)"
+      ? "stage \(stage) of \(stages); \(next)" : "stage \(stages) of \(stages)"
   }
 
   private func end(_ code: ExitCode, _ text: String) { verdict = .failed(CommandFailure(code, text)) }

@@ -15,6 +15,7 @@ final class TouchPrompt {
 
   private let text: Text
   private var hasPrompted = false
+  private var scanType = ""
   private let console: any Console
   private let decline: @GLibActor () async -> Void
   private var enter: Task<Void, Never>?
@@ -36,13 +37,16 @@ final class TouchPrompt {
       // Once for each turn: a miss has said already that the next touch is awaited.
       guard !hasPrompted else { return }
       hasPrompted = true
+      self.scanType = scanType
       let name = reader.isEmpty ? "" : " (\(Escaping.shown(reader, limit: 64)))"
       let other = text.offersPasscode ? ", or press Enter to use your password" : ""
       tell("\(RetryTexts.touch(scanType))\(name) to \(text.deed)\(other).")
       if text.offersPasscode { watchEnter() }
-    case .retry(let reason): tell(RetryTexts.hint(for: reason) ?? "Touch again.")
+    case .retry(let reason): tell(RetryTexts.hint(for: reason) ?? "That did not work; \(RetryTexts.again(scanType)).")
     case .noMatch(let left):
-      tell(left > 0 ? "That finger does not match; touch again (\(left) left)." : "That finger does not match.")
+      tell(
+        left > 0
+          ? "That finger does not match; \(RetryTexts.again(scanType)) (\(left) left)." : "That finger does not match.")
     case .matched, .other: break
     }
   }

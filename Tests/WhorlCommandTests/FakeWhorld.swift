@@ -65,7 +65,16 @@ final class FakeWhorld: BusHandler {
   /// Waits until that was asked.
   func wasAsked(_ call: String) async {
     if calls.contains(call) { return }
-    await withCheckedContinuation { watchers.append((call, $0)) }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { watchers.append((call, $0)) }
+    } onCancel: {
+      Task { @GLibActor in self.endWatches() }
+    }
+  }
+
+  private func endWatches() {
+    for watcher in watchers { watcher.waiter.resume() }
+    watchers = []
   }
 
   private func note(_ call: String) {

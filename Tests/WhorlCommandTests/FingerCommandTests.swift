@@ -73,7 +73,7 @@ import WhorlClient
   @Test(arguments: [
     ("enroll-retry-scan", "That did not work; lift the finger and touch again."),
     ("enroll-swipe-too-short", "Too short; swipe the whole finger over the reader."),
-    ("enroll-finger-not-centered", "Off the middle; put the finger on the middle of the reader."),
+    ("enroll-finger-not-centered", "Off the middle; touch the middle of the reader."),
     ("enroll-remove-and-retry", "Lift the finger, then touch again."),
     ("enroll-swipe-too-fast", "Too fast; swipe more slowly."),
     ("enroll-new-word", "The reader says \"enroll-new-word\"."),

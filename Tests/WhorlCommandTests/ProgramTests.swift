@@ -93,7 +93,7 @@ import Testing
     let program = try daemon.whorl("get", "mail", output: .pipe)
     try await program.shows("or press Enter to use your password.")
     // The echo goes off when the program comes to wait for Enter, right after its line.
-    while program.echoes { await Task.yield() }
+    try await program.stopsEchoing()
     program.type("typed too soon\n")
     try await program.shows("Your password, to read the secret \"mail\": ")
     program.type("open sesame\n")
@@ -122,7 +122,7 @@ import Testing
     program.type("\u{1A}")
     try await program.shows("stopped: echo")
     try await program.shows("Your password")
-    while program.echoes { await Task.yield() }
+    try await program.stopsEchoing()
     program.type("open sesame\n")
     try await program.shows("s3cret")
     try await program.shows("ended:0")
@@ -204,7 +204,7 @@ import Testing
     await daemon.wasAsked("waiting")
     program.breakPipe()
     try await program.shows("press Enter")
-    while program.echoes { await Task.yield() }
+    try await program.stopsEchoing()
     program.type("\n")
     try await program.shows("Your password")
     program.type("open sesame\n")

@@ -123,6 +123,13 @@ final class PtyProgram {
     return settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  func stopsEchoing() async throws {
+    while echoes {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
   func type(_ text: String) { _ = write(master, text, text.utf8.count) }
 
   /// Closes the reading end of standard output's pipe.

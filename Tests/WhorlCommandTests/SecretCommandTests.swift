@@ -147,7 +147,8 @@ private let everyCode: [WhorlError.Code] =
       fixture.console.told == [
         "Waiting for the reader; another request is first.",
         "Swipe your finger over the reader (Fake Reader) to read the secret \"mail\".",
-        "Too fast; swipe more slowly.", "That finger does not match; touch again (1 left).", "Touch again.",
+        "Too fast; swipe more slowly.", "That finger does not match; swipe the finger again (1 left).",
+        "That did not work; swipe the finger again.",
       ])
   }
 
