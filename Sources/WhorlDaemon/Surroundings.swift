@@ -97,7 +97,9 @@ public struct Surroundings: Sendable {
     let paths = fields.filter { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
     // Abstract sockets, escapes and anything else that we would have to interpret as the bus library does: no.
     guard paths.count == 1, let path = paths.first, path.hasPrefix("/"), !path.contains("%"),
-      fields.allSatisfy({ $0.hasPrefix("path=") || $0.hasPrefix("guid=") })
+      fields.allSatisfy({ $0.hasPrefix("path=") || $0.hasPrefix("guid=") }),
+      // A bus that is not there cannot be told from the system's.
+      realPath(path) != nil
     else { return false }
     return !systemBusPaths.contains { samePlace($0, path) }
   }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
+import ReaderLink
 import TestKit
 import Testing
 
 /// A bridge that dies, stops or talks nonsense costs one clean error; the next request works, nothing stored is lost.
-@Suite struct BridgeFailureTests {
+@Suite(.timeLimit(.minutes(3))) struct BridgeFailureTests {
   enum Fault: String, CaseIterable, CustomTestStringConvertible {
     case killed, stopped, garbage
     var testDescription: String { rawValue }
@@ -25,8 +26,7 @@ import Testing
         atPath: SourceTree.path("Tests/IntegrationTests/Scripts/garbling-bridge.py"), toPath: programs("whorl-reader"))
       chmod(programs("whorl-reader"), 0o755)
       try programs.write(BuiltPrograms.path("whorl-reader"), to: "real")
-      daemon = try RunningProgram(programs("whorld"), environment: world.environment, input: "")
-      try await world.bus.waitForName("net.reactivated.Fprint")
+      daemon = try await world.startDaemon(programs("whorld"))
     }
 
     func cause(_ fault: Fault) throws {
@@ -45,7 +45,7 @@ import Testing
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "bound", "--require", "current"], to: "kept").status == 0)
 
-    let enrolment = try world.whorl(["enroll", "left-thumb"])
+    let enrolment = try world.start(["enroll", "left-thumb"])
     try await world.answer(enrolment, with: [SyntheticFinger.whorl.press(1), SyntheticFinger.whorl.press(2)])
     try await enrolment.waitFor("stage 2 of 5", in: .errors)
     try setting.cause(fault)
@@ -68,7 +68,7 @@ import Testing
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "kept").status == 0)
 
-    let request = try world.whorl(["get", "mail"])
+    let request = try world.start(["get", "mail"])
     _ = try await world.nextPrompt(request, after: 0)
     try setting.cause(fault)
     if fault == .garbage { try await world.reader.press(SyntheticFinger.leftLoop.press(2)) }
@@ -83,8 +83,8 @@ import Testing
 
   @Test func `A client killed while it enrols leaves the reader free`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
-    let enrolment = try world.whorl(["enroll"])
+    try await world.startDaemon()
+    let enrolment = try world.start(["enroll"])
     try await world.answer(enrolment, with: [SyntheticFinger.whorl.press(1)])
     try await enrolment.waitFor("stage 1 of 5", in: .errors)
     enrolment.signal(SIGKILL)
@@ -95,10 +95,10 @@ import Testing
 
   @Test func `A client killed while it waits for a finger leaves the reader free`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
-    let request = try world.whorl(["get", "mail"])
+    let request = try world.start(["get", "mail"])
     _ = try await world.nextPrompt(request, after: 0)
     request.signal(SIGKILL)
     _ = try await request.wait()
@@ -107,8 +107,8 @@ import Testing
 
   @Test func `Ctrl-C ends an enrolment with its own code and keeps nothing`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
-    let enrolment = try world.whorl(["enroll"])
+    try await world.startDaemon()
+    let enrolment = try world.start(["enroll"])
     try await world.answer(enrolment, with: [SyntheticFinger.whorl.press(1)])
     try await enrolment.waitFor("stage 1 of 5", in: .errors)
     enrolment.signal(SIGINT)
@@ -119,10 +119,10 @@ import Testing
 
   @Test func `Touches that could not be read are asked for again and count for nothing`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
-    let request = try world.whorl(["get", "mail"])
+    let request = try world.start(["get", "mail"])
     var seen = try await world.nextPrompt(request, after: 0)
     for _ in 1...6 {
       try await world.reader.retry(.centerFinger)
@@ -137,14 +137,14 @@ import Testing
 
   @Test func `Two clients that ask at once are served one after the other, a touch each`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     for name in ["one", "two"] {
       #expect(try await world.whorl(["set", name, "--require", "any"], to: "secret \(name)").status == 0)
     }
-    let first = try world.whorl(["get", "one"])
+    let first = try world.start(["get", "one"])
     _ = try await world.nextPrompt(first, after: 0)
-    let second = try world.whorl(["get", "two"])
+    let second = try world.start(["get", "two"])
     try await second.waitFor("first", in: .errors)  // "another request is first"
     try await world.reader.press(SyntheticFinger.leftLoop.press(2))
     let one = try await first.wait()

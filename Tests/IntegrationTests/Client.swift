@@ -2,6 +2,7 @@ import Bus
 import GLibLoop
 import Glibc
 import SecretMemory
+import TestKit
 
 /// A program that talks to whorld by itself, for what the command does not do without a terminal.
 @GLibActor
@@ -48,7 +49,8 @@ final class Client {
 
   /// A sealed memory file with this text, which the caller closes.
   nonisolated static func sealed(_ text: String) throws -> Int32 {
-    let secret = try Array(text.utf8).withUnsafeBytes { try SecretBytes(copying: $0) }
+    var secret = try SecretBytes(count: text.utf8.count)
+    secret.withUnsafeMutableBytes { $0.copyBytes(from: Array(text.utf8)) }
     return try SecretFile.seal(secret, name: "test")
   }
 }

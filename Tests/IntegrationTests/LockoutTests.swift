@@ -3,7 +3,7 @@ import SecretMemory
 import TestKit
 import Testing
 
-@Suite struct LockoutTests {
+@Suite(.timeLimit(.minutes(3))) struct LockoutTests {
   /// Five misses: three through a secret, two through a check.
   private func missFiveTimes(_ world: World) async throws {
     let wrong = (1...3).map { SyntheticFinger.whorl.press($0) }
@@ -24,7 +24,7 @@ import Testing
     #expect(locked.status == 6, "\(locked.errorText)")
     daemon.signal(SIGTERM)
     #expect(try await daemon.wait().status == 0)
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await world.whorl(["get", "mail"]).status == 6, "a restart changes nothing")
 
     let client = try await Client(world)
@@ -36,7 +36,7 @@ import Testing
 
   @Test func `Misses through every interface count together`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     #expect(
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `A match ends the row of misses`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     for round in 1...3 {

@@ -1,8 +1,9 @@
+import Glibc
 import TestKit
 import Testing
 
 /// The whole path, as a user sees it.
-@Suite struct MainJobTests {
+@Suite(.timeLimit(.minutes(3))) struct MainJobTests {
   @Test func `A finger is enrolled in five stages, opens its secret, and another finger does not`() async throws {
     let world = try await World()
     let daemon = try await world.startDaemon()
@@ -24,7 +25,7 @@ import Testing
 
   @Test func `Every requirement opens for what it names and for nothing else`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     for requirement in ["any", "current", "presence", "passcode", "none"] {
       let stored = try await world.whorl(["set", requirement, "--require", requirement], to: "secret of \(requirement)")
@@ -63,14 +64,14 @@ import Testing
     // Nor does a restart bring it back.
     daemon.signal(SIGTERM)
     #expect(try await daemon.wait().status == 0)
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await world.whorl(["get", "bound"]).status == 13)
     #expect(try await world.whorl(["get", "loose"], pressing: [SyntheticFinger.leftLoop.press(5)]).text == "b")
   }
 
   @Test func `A damaged print file makes a secret unavailable, not gone`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "bound", "--require", "current"], to: "a").status == 0)
     let file = world.state + "/root/virtual_image/0/7"
@@ -86,12 +87,12 @@ import Testing
 
   @Test func `A print that was not enrolled through Whorl opens no secret`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     // What somebody with the disk could do: put a print of his own beside the owner's.
     let other = try await World()
-    _ = try await other.startDaemon()
+    try await other.startDaemon()
     try await other.enroll(.whorl)
     let planted = try Bytes.read(other.state + "/root/virtual_image/0/7")
     try Bytes.write(planted, to: world.state + "/root/virtual_image/0/6")
@@ -107,7 +108,7 @@ import Testing
 
   @Test func `Fingers are listed, deleted and enrolled again`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await world.whorl(["fingers"]).status == 8)
     try await world.enroll(.leftLoop)
     try await world.enroll(.whorl, as: "left-thumb")

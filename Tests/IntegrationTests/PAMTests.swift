@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// The real pam_whorl.so in a stack of its own, through pamtester, against the real daemon.
-@Suite(.serialized) struct PAMTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct PAMTests {
   private func pamtester(
     _ world: World, stack: String = "auth required MODULE timeout=20 max-tries=1\naccount required pam_permit.so\n",
     user: String = "root", pressing fingers: [FingerImage] = []
@@ -26,7 +26,7 @@ import Testing
 
   @Test func `The right finger passes and a wrong one does not`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await pamtester(world, pressing: [SyntheticFinger.whorl.press(1)]).status != 0)
     let right = try await pamtester(world, pressing: [SyntheticFinger.leftLoop.press(2)])
@@ -53,14 +53,14 @@ import Testing
 
   @Test func `A print found on the disk opens a login, as with fprintd`() async throws {
     let enrolledElsewhere = try await World()
-    _ = try await enrolledElsewhere.startDaemon()
+    try await enrolledElsewhere.startDaemon()
     try await enrolledElsewhere.enroll(.leftLoop)
     let world = try await World()
     for folder in ["root", "root/virtual_image", "root/virtual_image/0"] { try world.folder.makeFolder("state/\(folder)") }
     try Bytes.write(
       try Bytes.read(enrolledElsewhere.state + "/root/virtual_image/0/7"),
       to: world.state + "/root/virtual_image/0/7")
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await pamtester(world, pressing: [SyntheticFinger.leftLoop.press(2)]).status == 0)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     #expect(try await world.whorl(["get", "mail"]).status == 8, "but no secret")

@@ -3,11 +3,11 @@ import TestKit
 import Testing
 
 /// Enrolling and deleting need polkit's plain yes.
-@Suite struct PolkitTests {
+@Suite(.timeLimit(.minutes(3))) struct PolkitTests {
   @Test(arguments: [PolkitMock.Answer.deny, .challenge, .error, .garbage, .crash])
   func `A polkit that does not say yes means no`(_ answer: PolkitMock.Answer) async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     try await world.polkit?.answer(answer)
     #expect(try await world.whorl(["enroll", "left-thumb"]).status == 10)
@@ -17,18 +17,18 @@ import Testing
 
   @Test func `Without polkit nobody enrols`() async throws {
     let world = try await World(polkit: nil)
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await world.whorl(["enroll"]).status == 10)
     #expect(!Bytes.exists(world.state + "/root"))
   }
 
   @Test func `A polkit that says nothing keeps only the one who asked waiting`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     try await world.polkit?.answer(.hang)
-    let enrolment = try world.whorl(["enroll", "left-thumb"])
+    let enrolment = try world.start(["enroll", "left-thumb"])
     let asked = { world.polkit?.checks.last?.action == "net.reactivated.fprint.device.verify" }
     // The next request goes through while that one waits for polkit.
     #expect(try await world.whorl(["get", "mail"], pressing: [SyntheticFinger.leftLoop.press(2)]).text == "a")

@@ -6,11 +6,12 @@ import Testing
 @testable import WhorlDaemon
 
 /// Private mode is one predicate: neither the bus nor the state folder is the system's.
-@Suite struct PrivateModeTests {
+@Suite(.timeLimit(.minutes(3))) struct PrivateModeTests {
   private static let variables = ["FP_VIRTUAL_IMAGE": "/tmp/none", "FP_DRIVERS_WHITELIST": "virtual_image"]
 
   @Test func `Both of one's own make it private, and the bridge gets the test variables`() throws {
     let folder = try TemporaryFolder()
+    try folder.write("", to: "bus")
     let found = try surroundings(bus: "unix:path=\(folder("bus"))", state: folder.path)
     #expect(found.isPrivate)
     #expect(found.printFolder == folder.path)
@@ -28,11 +29,9 @@ import Testing
       "unix:path=/run/dbus/../dbus/system_bus_socket", "unix:path=\(folder("linked-bus"))", "unix:abstract=x",
       "unix:path=/run/dbus/system%5fbus_socket", "\(own);unix:path=/run/dbus/system_bus_socket",
       "unix:path=/run/dbus/system_bus_socket,\(own.dropFirst(5))", "tcp:host=localhost,port=1", "autolaunch:",
-      "unix:path=/tmp/x,unknown=1",
+      "\(own),unknown=1", "unix:path=\(folder("absent"))",
     ]
     for bus in buses {
-      // Where the machine has no system bus, the link to it leads nowhere, and cannot be told from another.
-      if bus?.contains("linked-bus") == true, access("/run/dbus/system_bus_socket", F_OK) != 0 { continue }
       let found = try surroundings(bus: bus, state: folder.path)
       #expect(!found.isPrivate, "\(bus ?? "no address")")
       #expect(found.readerEnvironment.isEmpty)
@@ -47,6 +46,7 @@ import Testing
 
   @Test func `A private bus with a state folder that is not there stops the daemon`() throws {
     let folder = try TemporaryFolder()
+    try folder.write("", to: "bus")
     #expect(throws: Surroundings.Unusable.self) {
       try surroundings(bus: "unix:path=\(folder("bus"))", state: folder("absent"))
     }

@@ -5,14 +5,14 @@ import TestKit
 import Testing
 
 /// Every user has his own fingers and items; who calls is what the bus says.
-@Suite(.enabled(if: geteuid() == 0, "two real users need root")) struct UsersTests {
+@Suite(.timeLimit(.minutes(3)), .enabled(if: geteuid() == 0, "two real users need root")) struct UsersTests {
   /// daemon and bin, which every Debian has.
   private static let first: UInt32 = 1
   private static let second: UInt32 = 2
 
   @Test func `Another user's items are out of reach`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await world.whorl(["set", "mail", "--require", "none"], to: "the first's", user: Self.first).status == 0)
     #expect(try await world.whorl(["list"], user: Self.second).text.isEmpty)
     #expect(try await world.whorl(["get", "mail"], user: Self.second).status == 3)
@@ -24,7 +24,7 @@ import Testing
 
   @Test func `Another user's finger opens nothing and counts as a miss`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     try await world.enroll(.leftLoop, user: Self.first)
     try await world.enroll(.whorl, user: Self.second)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a", user: Self.first).status == 0)
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `Nobody but root authenticates another user, or learns which there are`() async throws {
     let world = try await World()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     for name in ["root", "bin", "nobody-of-that-name", ""] {
       let call = try await RunningProgram.run(
         "/usr/bin/gdbus",
@@ -53,7 +53,7 @@ import Testing
   @Test func `A context is of use to its own connection alone`() async throws {
     let world = try await World()
     try world.setPasscode()
-    _ = try await world.startDaemon()
+    try await world.startDaemon()
     #expect(try await world.whorl(["set", "mail", "--require", "passcode"], to: "a").status == 0)
     let client = try await Client(world)
     let other = try await Client(world)

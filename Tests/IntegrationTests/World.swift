@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestKit
 
 /// whorld with its bridge on a virtual image reader, a bus, a polkit and a state folder of its own.
@@ -11,6 +12,8 @@ final class World: Sendable {
   let folder: TemporaryFolder
   let reader: VirtualReader
   private let readerSocket: String
+  /// Kept: a program ends with its last reference.
+  private let daemons = Mutex<[RunningProgram]>([])
 
   /// - Parameter polkit: what polkit answers; nil leaves polkit out.
   init(polkit answer: PolkitMock.Answer? = .allow) async throws {
@@ -54,9 +57,11 @@ final class World: Sendable {
   }
 
   /// Starts whorld and waits until it has its names.
-  func startDaemon(_ environment: [String: String]? = nil) async throws -> RunningProgram {
+  @discardableResult
+  func startDaemon(_ program: String? = nil) async throws -> RunningProgram {
     let daemon = try RunningProgram(
-      BuiltPrograms.path("whorld"), environment: environment ?? self.environment, input: "")
+      program ?? BuiltPrograms.path("whorld"), environment: environment, input: "")
+    daemons.withLock { $0.append(daemon) }
     try await bus.waitForName("net.reactivated.Fprint")
     return daemon
   }
@@ -83,7 +88,7 @@ final class World: Sendable {
   // MARK: The command
 
   /// Starts `whorl` with these arguments on the private bus.
-  func whorl(_ arguments: [String], input: String? = "", user: UInt32? = nil) throws -> RunningProgram {
+  func start(_ arguments: [String], input: String? = "", user: UInt32? = nil) throws -> RunningProgram {
     try RunningProgram(
       BuiltPrograms.path("whorl"), arguments,
       environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"], input: input, user: user)
@@ -93,14 +98,14 @@ final class World: Sendable {
   func whorl(
     _ arguments: [String], pressing fingers: [FingerImage], input: String = "", user: UInt32? = nil
   ) async throws -> RunningProgram.Result {
-    let program = try whorl(arguments, input: input, user: user)
+    let program = try start(arguments, input: input, user: user)
     try await answer(program, with: fingers)
     return try await program.wait()
   }
 
   /// Runs `whorl` to its end without any touch.
   func whorl(_ arguments: [String], to input: String = "", user: UInt32? = nil) async throws -> RunningProgram.Result {
-    try await whorl(arguments, input: input, user: user).wait()
+    try await start(arguments, input: input, user: user).wait()
   }
 
   /// Presses these fingers, one at each line on standard error or output that asks for a touch.
