@@ -47,7 +47,9 @@ let testTargets: [Target] = [
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
-  tests("WhorlCommandTests", ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
+  tests(
+    "WhorlCommandTests",
+    ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain"]),
   tests(
@@ -101,7 +103,10 @@ let package = Package(
     library("Bus", ["CGLib", "GLibLoop"]),
     library(
       "WhorlDaemon",
-      ["Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper", "ReaderLink", "CPosix", "CInterfaces"]),
+      [
+        "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper", "ReaderLink", "CPosix",
+        "CInterfaces",
+      ]),
     program("whorld", ["WhorlDaemon", "GLibLoop"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     library("WhorlCommand", ["WhorlClient", "SecretMemory", "GLibLoop", "CPosix"]),

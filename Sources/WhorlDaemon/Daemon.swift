@@ -95,7 +95,9 @@ public enum Daemon {
         ? "ready in private mode, with state in \(surroundings.stateFolder)" : "ready")
 
     Task { @GLibActor in
-      do throws(ReaderError) { try await hall.refresh() } catch { Log.warning("looking for readers failed: \(error.line)") }
+      do throws(ReaderError) { try await hall.refresh() } catch {
+        Log.warning("looking for readers failed: \(error.line)")
+      }
     }
 
     let end = await firstEnd(signals, bus)

@@ -23,7 +23,7 @@ final class PasscodeChild: PasscodeVerifier {
 
   func verify(user: UserID, passcode: consuming SecretBytes) async -> PasscodeVerdict {
     guard let account = Accounts.with(user) else { return .notSet }
-    let arguments = (configurationFolder.map { ["--confdir", $0] } ?? []) + ["--", account.name]
+    let arguments = [account.name] + (configurationFolder.map { ["--confdir", $0] } ?? [])
     let end = await ChildProgram.run(
       program, arguments: arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"],
       secret: passcode, seconds: Self.patience)

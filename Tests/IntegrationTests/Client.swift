@@ -10,7 +10,6 @@ final class Client {
   let bus: BusConnection
 
   init(_ world: World) async throws {
-    GLibLoop.startThread()
     bus = try await BusConnection.open(address: world.bus.address)
   }
 

@@ -25,10 +25,12 @@ import Testing
 
   @Test func `Every requirement opens for what it names and for nothing else`() async throws {
     let world = try await World()
+    try world.setPasscode()
     try await world.startDaemon()
     try await world.enroll(.leftLoop)
     for requirement in ["any", "current", "presence", "passcode", "none"] {
-      let stored = try await world.whorl(["set", requirement, "--require", requirement], to: "secret of \(requirement)")
+      let stored = try await world.whorl(
+        ["set", requirement, "--require", requirement], to: "secret of \(requirement)")
       #expect(stored.status == 0, "\(requirement): \(stored.errorText)")
     }
     for requirement in ["any", "current", "presence"] {
@@ -120,7 +122,7 @@ import Testing
     try await world.enroll(.rightLoop)
     #expect(try await world.whorl(["verify"], pressing: [SyntheticFinger.rightLoop.press(3)]).status == 0)
     #expect(
-      try await world.whorl(["verify"], pressing: (1...3).map { SyntheticFinger.leftLoop.press($0) }).status == 4,
+      try await world.whorl(["verify"], pressing: [SyntheticFinger.leftLoop.press(2)]).status == 4,
       "the finger enrolled before is replaced")
   }
 }

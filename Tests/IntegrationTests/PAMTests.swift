@@ -56,7 +56,9 @@ import Testing
     try await enrolledElsewhere.startDaemon()
     try await enrolledElsewhere.enroll(.leftLoop)
     let world = try await World()
-    for folder in ["root", "root/virtual_image", "root/virtual_image/0"] { try world.folder.makeFolder("state/\(folder)") }
+    for folder in ["root", "root/virtual_image", "root/virtual_image/0"] {
+      try world.folder.makeFolder("state/\(folder)")
+    }
     try Bytes.write(
       try Bytes.read(enrolledElsewhere.state + "/root/virtual_image/0/7"),
       to: world.state + "/root/virtual_image/0/7")

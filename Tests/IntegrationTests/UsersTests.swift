@@ -13,12 +13,14 @@ import Testing
   @Test func `Another user's items are out of reach`() async throws {
     let world = try await World()
     try await world.startDaemon()
-    #expect(try await world.whorl(["set", "mail", "--require", "none"], to: "the first's", user: Self.first).status == 0)
+    #expect(
+      try await world.whorl(["set", "mail", "--require", "none"], to: "the first's", user: Self.first).status == 0)
     #expect(try await world.whorl(["list"], user: Self.second).text.isEmpty)
     #expect(try await world.whorl(["get", "mail"], user: Self.second).status == 3)
     #expect(try await world.whorl(["rm", "mail"], user: Self.second).status == 3)
     #expect(try await world.whorl(["get", "mail"]).status == 3, "not even root reads it that way")
-    #expect(try await world.whorl(["set", "mail", "--require", "none"], to: "the second's", user: Self.second).status == 0)
+    #expect(
+      try await world.whorl(["set", "mail", "--require", "none"], to: "the second's", user: Self.second).status == 0)
     #expect(try await world.whorl(["get", "mail"], user: Self.first).text == "the first's")
   }
 

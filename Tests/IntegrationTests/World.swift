@@ -1,4 +1,5 @@
 import Foundation
+import GLibLoop
 import Glibc
 import Synchronization
 import TestKit
@@ -17,6 +18,8 @@ final class World: Sendable {
 
   /// - Parameter polkit: what polkit answers; nil leaves polkit out.
   init(polkit answer: PolkitMock.Answer? = .allow) async throws {
+    // Before anybody hops to GLibActor, which nobody would run.
+    GLibLoop.startThread()
     bus = try await PrivateBus()
     folder = try TemporaryFolder(open: true)
     try folder.makeFolder("state")

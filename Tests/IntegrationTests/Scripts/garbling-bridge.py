@@ -13,17 +13,18 @@ with open(folder + "/real") as file:
 flag = folder + "/garble"
 daemon = socket.socket(fileno=3)
 here, there = socket.socketpair()
-os.dup2(there.fileno(), 200, inheritable=True)
-child = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" 3<&200 200<&-', real], pass_fds=[200])
+child = subprocess.Popen([real], preexec_fn=lambda: os.dup2(there.fileno(), 3), pass_fds=[3])
 there.close()
-os.close(200)
 poller = select.poll()
 poller.register(daemon, select.POLLIN)
 poller.register(here, select.POLLIN)
 while True:
     for descriptor, _ in poller.poll():
         source, sink = (daemon, here) if descriptor == daemon.fileno() else (here, daemon)
-        data = source.recv(65536)
+        try:
+            data = source.recv(65536)
+        except OSError:
+            data = b""
         if not data:
             child.kill()
             sys.exit(0)
