@@ -92,8 +92,12 @@ public struct DeviceKeyStore: Sendable {
   private func make(in folder: StoreFolder) throws(KeychainError) -> SecretBytes {
     let sealing: DeviceKeySealing = try hasTPM2() ? .hostAndTPM2 : .host
     let key = try Sealing.newKey()
+    // Bound to this TPM, not to a firmware state: systemd's default (PCR 7) would lose every item with a change of
+    // Secure Boot, and there is no recovery key yet. PCR 16 stays as it is (tried with swtpm; an empty list makes
+    // systemd 252 unable to open what it sealed).
+    let binding = sealing == .hostAndTPM2 ? ["--tpm2-pcrs=16"] : []
     let result = try run(
-      ["--with-key=\(sealing.rawValue)", "--name=\(sealing.credentialName)", "encrypt", "-", "-"], key)
+      ["--with-key=\(sealing.rawValue)", "--name=\(sealing.credentialName)"] + binding + ["encrypt", "-", "-"], key)
     guard result.status == 0, result.output.count > 0 else {
       throw .deviceKey("the device key could not be sealed (\(complaint(result.complaint))); \(remedy)")
     }
