@@ -11,27 +11,18 @@ final class AuthenticationFace: BusHandler {
   /// The most bytes of a passcode.
   static let passcodeLimit = 4096
 
-  private let bus: BusConnection
+  private let frame: CallFrame
   private let enclave: Enclave
-  private let clients: ClientTasks
   private let status: StatusReport
 
-  init(bus: BusConnection, enclave: Enclave, clients: ClientTasks, status: StatusReport) {
-    self.bus = bus
+  init(frame: CallFrame, enclave: Enclave, status: StatusReport) {
+    self.frame = frame
     self.enclave = enclave
-    self.clients = clients
     self.status = status
   }
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
-    let caller = try await Caller(of: call, on: bus)
-    do {
-      return try await clients.run(for: call.sender) { try await self.answer(call, caller) }
-    } catch let error as EnclaveError {
-      throw BusMethodError(name: error.busName, message: error.message)
-    } catch is CancellationError {
-      throw BusMethodError.whorl("AppCancel", "The program that asked is gone.")
-    }
+    try await frame.answer(call) { try await self.answer(call, $0) }
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
@@ -51,7 +42,7 @@ final class AuthenticationFace: BusHandler {
       return BusAnswer([.uint32(context.rawValue)])
 
     case ("InvalidateContext", 1):
-      try await enclave.invalidate(try context(arguments[0]), owner: owner)
+      try await enclave.invalidate(try CallFrame.context(arguments[0]), owner: owner)
       return BusAnswer()
 
     case ("EvaluatePolicy", 4):
@@ -60,8 +51,8 @@ final class AuthenticationFace: BusHandler {
           "Unsupported", "This version of Whorl has no such policy; use \"biometrics\" or \"owner\".")
       }
       let request = try VerificationRequest(arguments[3])
-      let context = try context(arguments[0])
-      let satisfied = try await withProgress(request, for: caller) { progress in
+      let context = try CallFrame.context(arguments[0])
+      let satisfied = try await frame.withProgress(request, for: caller) { progress in
         try await self.enclave.evaluate(
           context, owner: owner, policy: policy, options: request.options, progress: progress)
       }
@@ -69,14 +60,14 @@ final class AuthenticationFace: BusHandler {
 
     case ("ProvidePasscode", 2):
       let secret = try Self.secret(call, arguments[1], limit: Self.passcodeLimit)
-      try await enclave.providePasscode(try context(arguments[0]), owner: owner, passcode: secret)
+      try await enclave.providePasscode(try CallFrame.context(arguments[0]), owner: owner, passcode: secret)
       return BusAnswer()
 
     case ("Cancel", 2):
       guard let name = arguments[1].asString, let how = CancelKind(rawValue: name), how != .system else {
         throw BusMethodError.whorl("Param", "Cancel takes \"user\", \"app\" or \"fallback\".")
       }
-      try await enclave.cancel(try context(arguments[0]), owner: owner, how: how)
+      try await enclave.cancel(try CallFrame.context(arguments[0]), owner: owner, how: how)
       return BusAnswer()
 
     case ("Authenticate", 3):
@@ -101,31 +92,12 @@ final class AuthenticationFace: BusHandler {
     guard caller.user.rawValue == 0 || caller.user == account.user else {
       throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
     }
-    let finger = try await withProgress(request, for: caller) { progress in
+    let finger = try await frame.withProgress(request, for: caller) { progress in
       // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
       progress(.queued)
       return try await self.enclave.authenticate(user: account.user, options: request.options, progress: progress)
     }
     return BusAnswer([.string(finger)])
-  }
-
-  private func withProgress<R: Sendable>(
-    _ request: VerificationRequest, for caller: Caller, _ body: (@escaping ProgressHandler) async throws -> R
-  ) async throws -> R {
-    let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
-    do {
-      let result = try await body(signals.handler)
-      await signals.finish()
-      return result
-    } catch {
-      await signals.finish()
-      throw error
-    }
-  }
-
-  private func context(_ value: BusValue) throws(BusMethodError) -> ContextID {
-    guard let number = value.asUInt32 else { throw .whorl("Param", "A context is a number.") }
-    return ContextID(rawValue: number)
   }
 
   /// The secret in a descriptor that came with a call.

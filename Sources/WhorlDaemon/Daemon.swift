@@ -67,8 +67,9 @@ public enum Daemon {
     let services = FprintServices(
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients)
 
-    let authentication = AuthenticationFace(bus: bus, enclave: enclave, clients: clients, status: status)
-    let keychain = KeychainFace(bus: bus, enclave: enclave, clients: clients)
+    let frame = CallFrame(bus: bus, clients: clients)
+    let authentication = AuthenticationFace(frame: frame, enclave: enclave, status: status)
+    let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
     let manager = FprintManagerFace(hall: hall) { station throws(BusError) in
       try FprintDeviceFace(station, services, xml: deviceXML)

@@ -8,28 +8,16 @@ internal import SecretMemory
 /// `org.whorl.Keychain1`: the keychain of the uid that the bus names, through the enclave.
 @GLibActor
 final class KeychainFace: BusHandler {
-  private let bus: BusConnection
+  private let frame: CallFrame
   private let enclave: Enclave
-  private let clients: ClientTasks
 
-  init(bus: BusConnection, enclave: Enclave, clients: ClientTasks) {
-    self.bus = bus
+  init(frame: CallFrame, enclave: Enclave) {
+    self.frame = frame
     self.enclave = enclave
-    self.clients = clients
   }
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
-    let caller = try await Caller(of: call, on: bus)
-    do {
-      return try await clients.run(for: call.sender) { try await self.answer(call, caller) }
-    } catch let error as EnclaveError {
-      throw BusMethodError(name: error.busName, message: error.message)
-    } catch let error as KeychainError {
-      let wrapped = EnclaveError.keychain(error)
-      throw BusMethodError(name: wrapped.busName, message: wrapped.message)
-    } catch is CancellationError {
-      throw BusMethodError.whorl("AppCancel", "The program that asked is gone.")
-    }
+    try await frame.answer(call) { try await self.answer(call, $0) }
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
@@ -56,39 +44,31 @@ final class KeychainFace: BusHandler {
       return BusAnswer([.array(element: "a{sv}", items.map(ItemCoding.summary))])
 
     case ("CopySecret", 3):
-      let context = try context(arguments[0])
+      let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let request = try VerificationRequest(arguments[2])
-      let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
-      let file: Int32
-      do {
-        let secret = try await enclave.copySecret(
-          context, owner: owner, query: query, options: request.options, progress: signals.handler)
-        file = try Self.seal(secret)
-        await signals.finish()
-      } catch {
-        await signals.finish()
-        throw error
+      let file = try await frame.withProgress(request, for: caller) { progress in
+        let secret = try await self.enclave.copySecret(
+          context, owner: owner, query: query, options: request.options, progress: progress)
+        return try Self.seal(secret)
       }
-      // The caller may have gone while the last signals went out; the descriptor is closed either way.
       return BusAnswer([.handle(0)], descriptors: [file])
 
     case ("Update", 5):
-      let context = try context(arguments[0])
+      let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let changes = try ItemCoding.query(arguments[2], what: "attribute")
       let request = try VerificationRequest(arguments[4])
-      let secret = try secretOrNone(call, arguments[3])
-      let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
+      let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
       do {
         try await enclave.update(
-          context, owner: owner, query: query, changes: changes, secret: secret, options: request.options,
-          progress: signals.handler)
-        await signals.finish()
+          context, owner: owner, query: query, changes: changes, secret: try secretOrNone(call, arguments[3]),
+          options: request.options, progress: signals.handler)
       } catch {
         await signals.finish()
         throw error
       }
+      await signals.finish()
       return BusAnswer()
 
     case ("Delete", 2):
@@ -106,11 +86,6 @@ final class KeychainFace: BusHandler {
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
     }
-  }
-
-  private func context(_ value: BusValue) throws(BusMethodError) -> ContextID {
-    guard let number = value.asUInt32 else { throw .whorl("Param", "A context is a number.") }
-    return ContextID(rawValue: number)
   }
 
   private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> SecretBytes? {

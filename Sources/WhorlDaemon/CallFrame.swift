@@ -1,0 +1,49 @@
+internal import Bus
+internal import Enclave
+internal import GLibLoop
+internal import Keychain
+
+/// What Whorl's own bus faces do around each call: find out who calls, end with the caller, and name errors.
+@GLibActor
+struct CallFrame {
+  let bus: BusConnection
+  let clients: ClientTasks
+
+  /// Runs `body` for a call, in a task that is cancelled when the caller goes.
+  func answer(
+    _ call: BusCall, _ body: @escaping @GLibActor (Caller) async throws -> BusAnswer
+  ) async throws -> BusAnswer {
+    let caller = try await Caller(of: call, on: bus)
+    do {
+      return try await clients.run(for: call.sender) { try await body(caller) }
+    } catch let error as EnclaveError {
+      throw BusMethodError(name: error.busName, message: error.message)
+    } catch let error as KeychainError {
+      let wrapped = EnclaveError.keychain(error)
+      throw BusMethodError(name: wrapped.busName, message: wrapped.message)
+    } catch is CancellationError {
+      throw BusMethodError.whorl("AppCancel", "The program that asked is gone.")
+    }
+  }
+
+  /// Runs `body` with a handler for its progress, all of which has gone to the caller when this returns.
+  func withProgress<R: Sendable>(
+    _ request: VerificationRequest, for caller: Caller, _ body: (@escaping ProgressHandler) async throws -> R
+  ) async throws -> R {
+    let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
+    do {
+      let result = try await body(signals.handler)
+      await signals.finish()
+      return result
+    } catch {
+      await signals.finish()
+      throw error
+    }
+  }
+
+  /// The number of a context in a call's argument.
+  static func context(_ value: BusValue) throws(BusMethodError) -> ContextID {
+    guard let number = value.asUInt32 else { throw .whorl("Param", "A context is a number.") }
+    return ContextID(rawValue: number)
+  }
+}
