@@ -87,12 +87,13 @@ let package = Package(
     library("ReaderLink"),
     library("Fingerprint", ["CFPrint", "CGLib", "GLibLoop", "ReaderLink"]),
     program("whorl-reader", ["Fingerprint", "ReaderLink", "GLibLoop", "CPosix"]),
-    library("ReaderKeeper", ["ReaderLink", "GLibLoop", "CGLib", "CPosix"]),
+    library("ChildProcess", ["CPosix"]),
+    library("ReaderKeeper", ["ChildProcess", "ReaderLink", "GLibLoop", "CGLib", "CPosix"]),
     library("PrintStore", ["ReaderLink", "CPosix"]),
 
     // The secrets.
     library("SecretMemory", ["CSodium", "CPosix"]),
-    library("Keychain", ["SecretMemory", "CSodium", "CSQLite", "CPosix"]),
+    library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
     library("Enclave", ["Keychain", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix", "TestKit"]),
 
@@ -104,7 +105,8 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper", "ReaderLink", "CPosix",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper",
+        "ReaderLink", "CPosix",
         "CInterfaces",
       ]),
     program("whorld", ["WhorlDaemon", "GLibLoop"]),

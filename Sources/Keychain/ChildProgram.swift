@@ -1,4 +1,5 @@
 internal import CPosix
+internal import ChildProcess
 internal import Glibc
 internal import SecretMemory
 
@@ -41,11 +42,16 @@ enum ChildProgram {
     let (reading, writing) = (pipe[0], pipe[1])
     defer { close(reading) }
 
-    let started = Swift.Result { () throws(KeychainError) in
-      try spawn(program, arguments, environment: environment, standard: [standardInput, writing, complaints])
+    let process: pid_t
+    do throws(ChildProcess.Failure) {
+      process = try ChildProcess.spawn(
+        program, arguments, environment: environment,
+        descriptors: [.duplicate(standardInput), .duplicate(writing), .duplicate(complaints)])
+    } catch {
+      close(writing)
+      throw .deviceKey("\(program) could not be started (\(error.text)); install the systemd package")
     }
     close(writing)
-    let process = try started.get()
     var output: SecretBytes?
     var failure: KeychainError?
     do throws(KeychainError) {
@@ -62,41 +68,6 @@ enum ChildProgram {
     let signal = status & 0x7f
     return Result(
       status: signal == 0 ? (status >> 8) & 0xff : nil, output: output, complaint: firstLine(of: complaints))
-  }
-
-  private static func spawn(
-    _ program: String, _ arguments: [String], environment: [String], standard: [Int32]
-  ) throws(KeychainError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for (number, descriptor) in standard.enumerated() {
-      posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-    }
-    cposix_spawn_closefrom(&actions, 3)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // Signals that this process blocks or ignores are not the child's business.
-    var none = sigset_t()
-    var all = sigset_t()
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-    // strdup: ours to free.
-    var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-    var envp: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
-    defer { for text in argv + envp { free(text) } }
-    var process: pid_t = 0
-    let code = posix_spawn(&process, program, &actions, &attributes, &argv, &envp)
-    guard code == 0 else {
-      throw .deviceKey(
-        "\(program) could not be started (\(String(cString: strerror(code)))); install the systemd package")
-    }
-    return process
   }
 
   /// All that the child writes, until it closes its end.

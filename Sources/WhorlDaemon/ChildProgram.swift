@@ -1,4 +1,5 @@
 internal import CPosix
+internal import ChildProcess
 internal import GLibLoop
 internal import Glibc
 internal import SecretMemory
@@ -28,12 +29,15 @@ enum ChildProgram {
     var pipe: [Int32] = [-1, -1]
     guard cposix_pipe_cloexec(&pipe) == 0 else { return .notStarted(errno) }
     let (readEnd, writeEnd) = (pipe[0], pipe[1])
-    let started = spawn(program, arguments: arguments, environment: environment, input: readEnd)
-    close(readEnd)
-    guard case .success(let pid) = started else {
+    let pid: pid_t
+    do throws(ChildProcess.Failure) {
+      pid = try ChildProcess.spawn(
+        program, arguments, environment: environment, descriptors: [.duplicate(readEnd), .nothing, .nothing])
+      close(readEnd)
+    } catch {
+      close(readEnd)
       close(writeEnd)
-      if case .failure(let failure) = started { return .notStarted(failure.code) }
-      return .notStarted(EINVAL)
+      return .notStarted(error.code)
     }
     // At most a passcode, far below a pipe's capacity, so this never waits; a child that is gone already gives EPIPE
     // (SIGPIPE is ignored in whorld), which its exit status explains.
@@ -42,39 +46,6 @@ enum ChildProgram {
     }
     close(writeEnd)
     return await end(of: pid, seconds: seconds)
-  }
-
-  private struct SpawnFailure: Error { let code: Int32 }
-
-  private static func spawn(
-    _ program: String, arguments: [String], environment: [String], input: Int32
-  ) -> Result<pid_t, SpawnFailure> {
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
-    posix_spawn_file_actions_adddup2(&actions, input, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    cposix_spawn_closefrom(&actions, 3)
-    var defaults = sigset_t()
-    var mask = sigset_t()
-    sigfillset(&defaults)
-    sigemptyset(&mask)
-    posix_spawnattr_setsigdefault(&attributes, &defaults)
-    posix_spawnattr_setsigmask(&attributes, &mask)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-
-    var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-    var envp: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
-    defer { for pointer in argv + envp { free(pointer) } }
-    var pid: pid_t = 0
-    let code = posix_spawn(&pid, program, &actions, &attributes, &argv, &envp)
-    return code == 0 ? .success(pid) : .failure(SpawnFailure(code: code))
   }
 
   /// Waits for the child by its pidfd, and kills it (that pid, which is ours until reaped) after the time.

@@ -1,6 +1,5 @@
 internal import Bus
 internal import CInterfaces
-internal import CPosix
 internal import Enclave
 internal import GLibLoop
 internal import Glibc
@@ -23,6 +22,10 @@ public enum Daemon {
       Log.failure("core dumps cannot be forbidden: \(error)")
       return 1
     }
+    // Children get their descriptors by number: 0 to 2 must not become one of ours.
+    var lowest = open("/dev/null", O_RDWR)
+    while (0...2).contains(lowest) { lowest = dup(lowest) }
+    if lowest > 2 { close(lowest) }
     signal(SIGPIPE, SIG_IGN)
     umask(0o077)
     guard let programFolder = Surroundings.folderOfThisProgram() else {
