@@ -4,7 +4,7 @@ import WhorlClient
 
 @testable import WhorlCommand
 
-@Suite struct FingerCommandTests {
+@Suite(.timeLimit(.minutes(2))) struct FingerCommandTests {
   init() { GLibLoop.startThread() }
 
   @GLibActor private func done(_ word: String) -> FprintScanStatus { FprintScanStatus(word: word, done: true) }

@@ -59,16 +59,14 @@ final class PtyProgram {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
+    // No descriptor besides the three is used: any number may be one of the pipes' here.
+    if input != nil { posix_spawn_file_actions_adddup2(&actions, inputPipe[0], 0) }
+    if output == .pipe || output == .broken { posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1) }
     // The first terminal that the new session's leader opens controls it.
-    posix_spawn_file_actions_addopen(&actions, 9, path, hasTerminal ? O_RDWR : O_RDWR | O_NOCTTY, 0)
-    posix_spawn_file_actions_adddup2(&actions, input == nil ? 9 : inputPipe[0], 0)
-    switch output {
-    case .terminal: posix_spawn_file_actions_adddup2(&actions, 9, 1)
-    case .pipe, .broken: posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
-    case .closed: posix_spawn_file_actions_addclose(&actions, 1)
-    }
-    posix_spawn_file_actions_adddup2(&actions, 9, 2)
-    posix_spawn_file_actions_addclose(&actions, 9)
+    posix_spawn_file_actions_addopen(&actions, 2, path, hasTerminal ? O_RDWR : O_RDWR | O_NOCTTY, 0)
+    if input == nil { posix_spawn_file_actions_adddup2(&actions, 2, 0) }
+    if output == .terminal { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
+    if output == .closed { posix_spawn_file_actions_addclose(&actions, 1) }
     var every = sigset_t()
     sigfillset(&every)
     posix_spawnattr_setsigdefault(&attributes, &every)

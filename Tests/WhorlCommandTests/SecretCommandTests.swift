@@ -13,7 +13,7 @@ private let everyCode: [WhorlError.Code] =
     .impostor, .badAnswer, .noAnswer, .cancelled, .secretMemory, .unknown("org.example.New"),
   ] + FprintErrorName.allCases.map { .fprint($0) }
 
-@Suite struct SecretCommandTests {
+@Suite(.timeLimit(.minutes(2))) struct SecretCommandTests {
   init() { GLibLoop.startThread() }
 
   @GLibActor private func fixture(_ requirement: Requirement? = nil, secret: String = "s3cret") -> Fixture {
