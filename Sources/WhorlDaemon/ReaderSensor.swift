@@ -116,7 +116,7 @@ final class ReaderSensor: BiometrySensor {
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async throws(SensorError) -> MatchOutcome {
     do {
-      try await station.turns.take(for: "another request for a finger", waiting: nil)
+      try await station.turns.take(for: "another request for a finger", waiting: FprintDeviceFace.patience)
     } catch .busy(let holder) {
       throw .busy("The fingerprint reader is used by \(holder); try again when that is done.")
     } catch {

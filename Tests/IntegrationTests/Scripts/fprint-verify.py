@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""One verification of any finger through net.reactivated.Fprint: prints "started", each status, or the error's name."""
+"""One verification of any finger through net.reactivated.Fprint: prints "started", each status, or the error's name.
+
+usage: fprint-verify.py [verify|claim]; with "claim" it only claims the reader, prints "claimed" and stays.
+"""
 import os
 import sys
 
@@ -35,6 +38,9 @@ try:
     device = call("/net/reactivated/Fprint/Manager", "Manager", "GetDefaultDevice").unpack()[0]
     bus.signal_subscribe(NAME, NAME + ".Device", "VerifyStatus", device, None, 0, status)
     call(device, "Device", "Claim", GLib.Variant("(s)", ("",)))
+    if sys.argv[1:] == ["claim"]:
+        print("claimed", flush=True)
+        loop.run()
     call(device, "Device", "VerifyStart", GLib.Variant("(s)", ("any",)))
     print("started", flush=True)
     loop.run()
