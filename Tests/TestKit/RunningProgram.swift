@@ -79,7 +79,9 @@ public final class RunningProgram: Sendable {
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
     cposix_spawn_closefrom(&actions, 3)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    // A session of its own: the terminal that the tests were started from is not the program's.
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | Int32(cposix_POSIX_SPAWN_SETSID)))
     let variables = (environment ?? ProcessInfo.processInfo.environment).map { "\($0)=\($1)" }
     var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
     var settings: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
