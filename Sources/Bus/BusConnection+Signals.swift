@@ -47,11 +47,13 @@ extension BusConnection {
   /// Calls `handler` for the signals that match; nil matches everything. One that cannot be decoded is dropped.
   ///
   /// Signals come in the order in which they were sent, and before the reply to a call that was sent after them.
-  /// - Parameter sender: give the unique name wherever it matters who sent it: a well-known name may change hands.
+  /// - Parameters:
+  ///   - sender: give the unique name wherever it matters who sent it: a well-known name may change hands.
+  ///   - firstArgument: what the first argument, an s, must be; the bus filters, so that others wake nobody.
   /// - Throws: `.invalid`, `.closed`.
   public func subscribe(
     sender: String? = nil, path: String? = nil, interface: String? = nil, member: String? = nil,
-    handler: @escaping @GLibActor (BusSignal) -> Void
+    firstArgument: String? = nil, handler: @escaping @GLibActor (BusSignal) -> Void
   ) throws(BusError) -> BusSubscription {
     if let sender { try checkBusName(sender) }
     if let path { try checkObjectPath(path) }
@@ -61,7 +63,7 @@ extension BusConnection {
     let box = SignalBox(sender: sender, handler)
     // Retained for the subscription; GDBus releases it once no call to the callback can be left.
     let id = g_dbus_connection_signal_subscribe(
-      object.pointer, sender, interface, member, path, nil, G_DBUS_SIGNAL_FLAGS_NONE, signalArrived,
+      object.pointer, sender, interface, member, path, firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, signalArrived,
       Unmanaged.passRetained(box).toOpaque(), releaseSignalBox)
     let object = self.object
     return BusSubscription {

@@ -91,6 +91,15 @@ public enum Daemon {
         path: FprintNames.managerPath, interfaceXML: String(cString: whorl_interface_fprint_manager()),
         interface: FprintNames.managerInterface, handler: manager),
     ]
+    let sleepGuard = SleepGuard(bus: bus) {
+      await enclave.cancelAll()
+      await keeper.stop()
+    } wake: {
+      do throws(ReaderError) { try await hall.refresh() } catch {
+        Log.warning("looking for readers failed: \(error.line)")
+      }
+    }
+    try sleepGuard.start()
     // The objects are there before the names are: whoever waits for a name can call at once.
     try await bus.requestName(WhorlNames.bus)
     try await bus.requestName(FprintNames.bus)
@@ -105,6 +114,7 @@ public enum Daemon {
     }
 
     let end = await firstEnd(signals, bus)
+    withExtendedLifetime(sleepGuard) {}
     await enclave.cancelAll()
     await keeper.stop()
     for registration in registrations { registration.unregister() }
