@@ -169,6 +169,14 @@ extension Reader {
     }
   }
 
+  /// Checks that a print was enrolled with this reader: one of another driver or device would only puzzle the driver.
+  /// Throws `.dataInvalid`.
+  public func requireFit(_ print: Print) throws(ReaderError) {
+    guard fp_print_compatible(print.pointer, device) != 0 else {
+      throw .dataInvalid("the print was enrolled with another reader than \(name.printable)")
+    }
+  }
+
   // MARK: Helpers
 
   /// What a finish function that gives a boolean says.
@@ -177,13 +185,6 @@ extension Reader {
   ) -> Result<Void, ReaderError> {
     var error: UnsafeMutablePointer<GError>?
     return finish(&error) != 0 ? .success(()) : .failure(ReaderError(taking: error))
-  }
-
-  /// A print of another driver or device would only puzzle the driver.
-  private func requireFit(_ print: Print) throws(ReaderError) {
-    guard fp_print_compatible(print.pointer, device) != 0 else {
-      throw .dataInvalid("the print was enrolled with another reader than \(name.printable)")
-    }
   }
 
   private func makeTemplate(finger: Finger?, user: String) -> Print {

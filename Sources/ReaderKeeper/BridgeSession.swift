@@ -206,7 +206,7 @@ final class BridgeSession {
       guard readers.contains(where: { $0.token == reader }) else { return false }
       onFingerStatus?(reader, needed, present)
       return true
-    case .enrollProgress, .retry, .verdict:
+    case .enrollProgress, .retry, .verdict, .unusablePrints:
       guard let number = event.request, let entry = pending[number] else { return false }
       return entry.accept(event)
     }

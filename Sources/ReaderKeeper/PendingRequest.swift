@@ -12,6 +12,10 @@ final class PendingRequest {
   private let progress: @GLibActor (ReaderEvent) -> Void
   private var waiter: CheckedContinuation<Result<ReaderReply, ReaderError>, Never>?
   private var early: ReaderReply?
+  /// The prints of an identification that the bridge leaves out; nil until it has told.
+  private var unusable: Set<UInt32>?
+  /// Whether the reader has seen a finger.
+  private var touched = false
   private var deadline: Task<Void, any Error>?
 
   init(
@@ -47,7 +51,17 @@ final class PendingRequest {
   func accept(_ event: ReaderEvent) -> Bool {
     switch (request, event) {
     case (.enroll, .enrollProgress), (.enroll, .retry), (.verify, .retry), (.identify, .retry), (.capture, .retry):
+      touched = true
       if !isSettling { progress(event) }
+      return true
+    case (.identify(_, let prints), .unusablePrints(_, let indices)):
+      // Before the wait, once, and each print once.
+      let indexSet = Set(indices)
+      guard !touched, early == nil, unusable == nil, !indices.isEmpty, indexSet.count == indices.count,
+        indices.allSatisfy({ $0 < prints.count })
+      else { return false }
+      unusable = indexSet
+      progress(event)
       return true
     case (_, .verdict(_, let matched, let index)):
       let verdict = ReaderReply.verdict(matched: matched, index: index)
@@ -95,9 +109,17 @@ final class PendingRequest {
       (.open, .done), (.close, .done), (.deletePrint, .done), (.clearStorage, .done):
       true
     case (.verify, .verdict(_, let index)): index == 0
-    case (.identify(_, let prints), .verdict(let matched, let index)): matched ? index < prints.count : index == 0
+    case (.identify(_, let prints), .verdict(let matched, let index)):
+      fits(matched: matched, index: index, of: prints.count)
     default: false
     }
+  }
+
+  /// Whether a verdict is about the prints that the bridge had left.
+  private func fits(matched: Bool, index: UInt32, of count: Int) -> Bool {
+    let unusable = unusable ?? []
+    guard unusable.isEmpty || unusable.count < count else { return false }
+    return matched ? index < count && !unusable.contains(index) : index == 0
   }
 }
 
@@ -126,7 +148,9 @@ extension ReaderEvent {
   /// The request that it is about.
   var request: UInt64? {
     switch self {
-    case .enrollProgress(let request, _, _), .retry(let request, _), .verdict(let request, _, _): request
+    case .enrollProgress(let request, _, _), .retry(let request, _), .verdict(let request, _, _),
+      .unusablePrints(let request, _):
+      request
     case .fingerStatus, .readersChanged: nil
     }
   }

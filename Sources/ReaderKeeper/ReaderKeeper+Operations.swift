@@ -75,10 +75,15 @@ extension ReaderKeeper {
 
   /// Checks touches against several prints until one counts; the index of the print that it matched, or nil. Otherwise
   /// as ``verify(_:print:progress:)``.
+  ///
+  /// - Parameter unusable: told, at most once and before this returns, the indices of the prints that are damaged or
+  ///   another reader's, in rising order. They are left out as long as one good print remains.
+  /// - Throws: `.dataInvalid` where no print is good.
   public func identify(
-    _ reader: ReaderID, prints: [[UInt8]], progress: @escaping @GLibActor (RetryReason) -> Void = { _ in }
+    _ reader: ReaderID, prints: [[UInt8]], unusable: @escaping @GLibActor ([Int]) -> Void = { _ in },
+    progress: @escaping @GLibActor (RetryReason) -> Void = { _ in }
   ) async throws(ReaderError) -> Int? {
-    try await match(reader, progress) { .identify(reader: $0, prints: prints) }
+    try await match(reader, progress, unusable) { .identify(reader: $0, prints: prints) }
   }
 
   /// Takes one image, waiting for a finger.
@@ -111,14 +116,21 @@ extension ReaderKeeper {
 
   private func match(
     _ reader: ReaderID, _ progress: @escaping @GLibActor (RetryReason) -> Void,
+    _ unusable: @escaping @GLibActor ([Int]) -> Void = { _ in },
     _ request: @GLibActor (UInt32) -> ReaderRequest
   ) async throws(ReaderError) -> Int? {
     let (session, token) = try await locate(reader)
     var retries = 0
+    var hasTold = false
     while true {
       do throws(ReaderError) {
         // A retry is told by the error that ends the operation; the event that most readers send before says the same.
-        let reply = try await session.send(request(token))
+        let reply = try await session.send(request(token)) { event in
+          // Each touch is a request of its own with the same prints.
+          guard case .unusablePrints(_, let indices) = event, !hasTold else { return }
+          hasTold = true
+          unusable(indices.map(Int.init).sorted())
+        }
         guard case .verdict(let matched, let index) = reply else { throw .unexpected }
         return matched ? Int(index) : nil
       } catch .retry(let reason) {

@@ -12,7 +12,8 @@ public enum ReaderRequest: Sendable, Hashable {
   case enroll(reader: UInt32, finger: Finger?, user: String)
   /// Check one touch against one serialised print.
   case verify(reader: UInt32, print: [UInt8])
-  /// Tell which of the serialised prints one touch matches.
+  /// Tell which of the serialised prints one touch matches. Those that are of no use here are left out and told by
+  /// `unusablePrints`; without any other one it fails with `dataInvalid`.
   case identify(reader: UInt32, prints: [[UInt8]])
   /// Take one image, waiting for a finger.
   case capture(reader: UInt32)
@@ -55,6 +56,9 @@ public enum ReaderEvent: Sendable, Hashable {
   /// What came of the touch, told before the end of the request: many readers end it only when the finger is lifted.
   /// The reply repeats it.
   case verdict(request: UInt64, matched: Bool, index: UInt32)
+  /// The prints that an `identify` leaves out, as indices into those given: damaged, or another reader's. Told at most
+  /// once a request and before the reader waits for a finger; without it every print counts.
+  case unusablePrints(request: UInt64, indices: [UInt32])
   /// What the reader waits for, and whether a finger lies on it.
   case fingerStatus(reader: UInt32, needed: Bool, present: Bool)
   /// The set of readers changed.

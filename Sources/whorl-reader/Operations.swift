@@ -70,11 +70,17 @@ struct Operations {
   private func identify(
     _ number: UInt64, _ token: UInt32, _ list: [[UInt8]]
   ) async throws(ReaderError) -> ReaderReply {
-    var prints: [Print] = []
-    for bytes in list { prints.append(try Print(deserializing: bytes)) }
-    return try await roster.withReader(token) { reader throws(ReaderError) in
-      let index = try await reader.identify(prints) { tell(event(number, $0)) }
-      return .verdict(matched: index != nil, index: UInt32(index ?? 0))
+    try await roster.withReader(token) { reader throws(ReaderError) in
+      let gallery = Gallery(list, for: reader)
+      if !gallery.unusable.isEmpty { tell(.unusablePrints(request: number, indices: gallery.unusable)) }
+      if let failure = gallery.failure { throw failure }
+      let index = try await reader.identify(gallery.prints) { step in
+        switch step {
+        case .verdict(let index?): tell(event(number, .verdict(Int(gallery.indices[index]))))
+        default: tell(event(number, step))
+        }
+      }
+      return .verdict(matched: index != nil, index: index.map { gallery.indices[$0] } ?? 0)
     }
   }
 

@@ -50,6 +50,32 @@ import Testing
     await fake.keeper.stop()
   }
 
+  @Test(arguments: [
+    "unusable out of range", "unusable twice in a list", "unusable told twice", "unusable without any",
+    "unusable of another request", "unusable after a touch", "unusable and matched", "all unusable and judged",
+  ])
+  @GLibActor func `nonsense about unusable prints costs one error`(_ fault: String) async throws {
+    let fake = try FakeSetup(fault)
+    let keeper = fake.keeper
+    let prints = [print, print, print]
+    try await keeper.open(reader)
+    var reasons: [String] = []
+    keeper.onBridgeFailed = { reasons.append($0) }
+    expectBridgeFailed(await failure { try await keeper.identify(reader, prints: prints) })
+    #expect(reasons == ["it answered nonsense"])
+    try await keeper.open(reader)
+    #expect(try await keeper.identify(reader, prints: prints) == 1)
+    await keeper.stop()
+  }
+
+  @Test @GLibActor func `a verification has no unusable prints`() async throws {
+    let fake = try FakeSetup("unusable told twice")
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    expectBridgeFailed(await failure { try await keeper.verify(reader, print: print) })
+    await keeper.stop()
+  }
+
   @Test @GLibActor func `every request that was pending fails, each once`() async throws {
     let fake = try FakeSetup("waits")
     let keeper = fake.keeper

@@ -169,6 +169,43 @@ import Testing
     await setup.keeper.stop()
   }
 
+  @Test @GLibActor func `prints that are of no use are left out of an identification and named`() async throws {
+    let setup = try await VirtualSetup()
+    let good = try await setup.enroll(.whorl)
+    let prints = [Array(good.dropLast(9)), good, try foreign(good)]
+    let order = Told<String>()
+    async let found = setup.keeper.identify(
+      setup.reader, prints: prints, unusable: { order.add("unusable \($0)") }, progress: { _ in order.add("retry") })
+    await setup.fingerNeeded()
+    #expect(order.values == ["unusable [0, 2]"])
+    try await setup.virtual.retry(.tooShort)
+    try await setup.touch(.whorl, 6)
+    #expect(try await found == 1)
+    // The second wait is of the same prints.
+    #expect(order.values == ["unusable [0, 2]", "retry"])
+
+    async let nobody = setup.keeper.identify(setup.reader, prints: prints)
+    try await setup.touch(.arch)
+    #expect(try await nobody == nil)
+    await setup.keeper.stop()
+  }
+
+  @Test @GLibActor func `an identification without a good print fails and names each of them`() async throws {
+    let setup = try await VirtualSetup()
+    let good = try await setup.enroll(.whorl)
+    let prints = [Array(good.dropLast(9)), [], try foreign(good)]
+    let told = Told<[Int]>()
+    let error = await failure {
+      try await setup.keeper.identify(setup.reader, prints: prints, unusable: { told.add($0) })
+    }
+    guard case .dataInvalid = error else {
+      Issue.record("\(String(describing: error)) is not about the prints")
+      return
+    }
+    #expect(told.values == [[0, 1, 2]])
+    await setup.keeper.stop()
+  }
+
   @Test @GLibActor func `the verdict does not wait until the finger is lifted, the next check does`() async throws {
     let setup = try await VirtualSetup()
     let print = try await setup.enroll(.whorl)
@@ -234,6 +271,14 @@ import Testing
       #expect(try await found == index)
     }
     await setup.keeper.stop()
+  }
+
+  /// The same print under the name of a driver that is not this reader's.
+  private func foreign(_ print: [UInt8]) throws -> [UInt8] {
+    var data = Data(print)
+    let name = try #require(data.range(of: Data("virtual_image".utf8)))
+    data.replaceSubrange(name, with: Data("another_image".utf8))
+    return Array(data)
   }
 
   private func contains(_ bytes: [UInt8], _ text: String) -> Bool { Data(bytes).range(of: Data(text.utf8)) != nil }

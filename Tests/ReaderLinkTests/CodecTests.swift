@@ -65,6 +65,7 @@ private func message(_ frame: [UInt8]) -> [UInt8] { Array(frame.dropFirst(4)) }
       .reply(request: 1, .prints(Array(repeating: Array(repeating: 0, count: LinkLimits.printBytes), count: 5))),
       .reply(request: 1, .image(width: LinkLimits.imageSide + 1, height: 0, pixels: [])),
       .reply(request: 1, .image(width: 2, height: 2, pixels: [1])),
+      .event(.unusablePrints(request: 1, indices: Array(repeating: 0, count: LinkLimits.prints + 1))),
     ]
     for answer in answers { #expect(throws: LinkError.self) { try answer.encoded() } }
   }
@@ -79,6 +80,10 @@ private func message(_ frame: [UInt8]) -> [UInt8] { Array(frame.dropFirst(4)) }
     #expect(throws: LinkError.unknownMessage(9)) { try ReaderAnswer(decoding: [9]) }
     // A text that is no UTF-8.
     #expect(throws: LinkError.invalid("a text")) { try ReaderAnswer(decoding: [1, 1, 0, 1, 0, 0xff]) }
+    // A list of 257 indices, and one whose indices are not there.
+    let head: [UInt8] = [3, 6, 0, 0, 0, 0, 0, 0, 0, 0]
+    #expect(throws: LinkError.tooLarge("a list of prints")) { try ReaderAnswer(decoding: head + [1, 1]) }
+    #expect(throws: LinkError.truncated) { try ReaderAnswer(decoding: head + [0, 1]) }
     // An image that claims 4096 x 4096 pixels and has none.
     let image: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0x10, 0, 0, 0, 0x10, 0, 0]
     #expect(throws: LinkError.truncated) { try ReaderAnswer(decoding: image) }

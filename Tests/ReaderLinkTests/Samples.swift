@@ -38,6 +38,7 @@ enum Samples {
     [
       .enrollProgress(request: 9, stage: 5, of: 5), .fingerStatus(reader: 1, needed: true, present: false),
       .readersChanged(readers), .verdict(request: 12, matched: true, index: 1),
+      .unusablePrints(request: 13, indices: [0, 2, .max]), .unusablePrints(request: 14, indices: []),
     ] + RetryReason.allCases.map { .retry(request: 1, reason: $0) }
 
   static let answers: [ReaderAnswer] =

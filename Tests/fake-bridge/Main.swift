@@ -87,6 +87,22 @@ struct FakeBridge {
       send(raw: [0, 0, 0, 0])
     case "two readers of one token": send(.event(.readersChanged(readers + readers)))
     case "flood": while true { send(.event(.fingerStatus(reader: 1, needed: true, present: false))) }
+    case "unusable out of range": send(.event(.unusablePrints(request: number, indices: [3])))
+    case "unusable twice in a list": send(.event(.unusablePrints(request: number, indices: [0, 0])))
+    case "unusable told twice":
+      send(.event(.unusablePrints(request: number, indices: [0])))
+      send(.event(.unusablePrints(request: number, indices: [2])))
+    case "unusable without any": send(.event(.unusablePrints(request: number, indices: [])))
+    case "unusable of another request": send(.event(.unusablePrints(request: number + 1000, indices: [0])))
+    case "unusable after a touch":
+      send(.event(.retry(request: number, reason: .tooShort)))
+      send(.event(.unusablePrints(request: number, indices: [0])))
+    case "unusable and matched":
+      send(.event(.unusablePrints(request: number, indices: [1])))
+      send(.reply(request: number, good))
+    case "all unusable and judged":
+      send(.event(.unusablePrints(request: number, indices: [0, 1, 2])))
+      send(.reply(request: number, .verdict(matched: false, index: 0)))
     case "early verdict then waits": send(.event(.verdict(request: number, matched: true, index: 0)))
     case "early verdict then the contrary":
       send(.event(.verdict(request: number, matched: false, index: 0)))

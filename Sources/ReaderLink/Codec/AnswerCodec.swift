@@ -92,6 +92,12 @@ extension ByteWriter {
       put(request)
       put(matched)
       put(index)
+    case .unusablePrints(let request, let indices):
+      guard indices.count <= LinkLimits.prints else { throw .tooLarge("a list of prints") }
+      put(UInt8(6))
+      put(request)
+      put(UInt16(indices.count))
+      for index in indices { put(index) }
     }
   }
 
@@ -149,6 +155,13 @@ extension ByteReader {
         reader: reader, needed: try takeBool("a finger's status"), present: try takeBool("a finger's status"))
     case 4: return .readersChanged(try takeReaders())
     case 5: return .verdict(request: try take(), matched: try takeBool("a verdict"), index: try take())
+    case 6:
+      let request = try take(UInt64.self)
+      let count = Int(try take(UInt16.self))
+      guard count <= LinkLimits.prints else { throw .tooLarge("a list of prints") }
+      var indices: [UInt32] = []
+      for _ in 0..<count { indices.append(try take()) }
+      return .unusablePrints(request: request, indices: indices)
     default: throw .unknownMessage(kind)
     }
   }

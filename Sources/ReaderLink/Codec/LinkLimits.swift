@@ -1,7 +1,7 @@
 /// The bounds of everything that goes over the link. Both ends refuse what is beyond them.
 public enum LinkLimits {
   /// The version of the protocol that this code speaks.
-  public static let version: UInt16 = 1
+  public static let version: UInt16 = 2
   /// The longest message without its length prefix, in bytes.
   public static let messageBytes = 4 << 20
   /// The longest text, in UTF-8 bytes.
