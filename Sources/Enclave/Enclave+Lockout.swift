@@ -22,11 +22,12 @@ extension Enclave {
 
   /// Counts a verification that happened outside the enclave (`net.reactivated.Fprint`): to be awaited before the
   /// verdict is told to anybody.
+  /// - Parameter print: the bytes of the print that matched; nil for a miss.
   /// - Returns: whether the user is locked out now. A match must then be told as a failure: it came too late.
   /// - Throws: `.keychain` where a miss could not be recorded; the user counts as locked out from then on.
   @discardableResult
-  public func recordExternalVerification(user: UserID, matched: Bool) throws(EnclaveError) -> Bool {
-    guard matched else {
+  public func recordExternalVerification(user: UserID, matched print: [UInt8]?) throws(EnclaveError) -> Bool {
+    guard let print else {
       do {
         guard try recordMiss(of: user) == 0 else { return false }
       } catch {
@@ -37,7 +38,7 @@ extension Enclave {
       return true
     }
     guard !isLockedOut(user: user) else { return true }
-    recordMatch(of: user)
+    recordMatch(of: user, with: print)
     return false
   }
 
@@ -66,8 +67,14 @@ extension Enclave {
   }
 
   /// A match ends the row of misses. Where that cannot be recorded the count stays, which is the safe side.
-  func recordMatch(of user: UserID) {
+  ///
+  /// Where some prints may open secrets, only a match of one of those does: otherwise whoever adds a print file to the
+  /// disk could clear, by logins, the count that guards the secrets.
+  func recordMatch(of user: UserID, with print: [UInt8]) {
     try? withKeychain(of: user) { keychain throws(KeychainError) in
+      if try !keychain.biometrySet().isEmpty {
+        guard try keychain.isRegistered(print: print) != nil else { return }
+      }
       var record = try keychain.lockout()
       guard record.misses > 0 else { return }
       record.misses = 0

@@ -247,7 +247,7 @@ extension Enclave {
     } catch {
       return finish(id, .failure(error as? EnclaveError ?? .failed("\(error)")))
     }
-    recordMatch(of: operation.user)
+    recordMatch(of: operation.user, with: touch.print)
     if operation.scope == .secret, let context = operation.context, contexts[context]?.reuse ?? 0 > 0 {
       contexts[context]?.touched(at: clock.uptime())
     }

@@ -30,3 +30,15 @@ enum Names {
     if let reason { throw .invalidName(what: what, name: name, reason: reason) }
   }
 }
+
+extension PrintStore {
+  /// Whether a user of that name can have prints here.
+  /// - Throws: `.invalidName`, saying why not.
+  public static func check(user: String) throws(PrintStoreError) { try Names.check(user: user) }
+
+  /// Whether a reader of that driver and identifier can have prints here.
+  /// - Throws: `.invalidName`, saying why not.
+  public static func check(driver: String, deviceID: String) throws(PrintStoreError) {
+    try Names.check(user: "anybody", driver: driver, deviceID: deviceID)
+  }
+}

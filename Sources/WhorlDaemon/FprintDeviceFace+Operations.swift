@@ -66,16 +66,18 @@ extension FprintDeviceFace {
       do throws(ReaderError) {
         try await self.station.open()
         let keeper = self.services.hall.keeper
-        let matched: Bool
+        let index: Int?
         if self.station.description.features.contains(.identify) {
-          matched = try await keeper.identify(self.station.id, prints: prints, progress: again) != nil
+          index = try await keeper.identify(self.station.id, prints: prints, progress: again)
         } else {
-          matched = try await keeper.verify(self.station.id, print: prints[0], progress: again)
+          index = try await keeper.verify(self.station.id, print: prints[0], progress: again) ? 0 : nil
         }
-        // Stopped: the verdict came too late, counts for nothing and is told to nobody.
+        let matched = index.flatMap { prints.indices.contains($0) ? prints[$0] : nil }
+        // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
+        let counts = await self.count(matched, for: claim.user)
         guard !Task.isCancelled else { return nil }
-        guard await self.count(matched, for: claim.user) else { return "unknown-error" }
-        return matched ? "match" : "no-match"
+        guard counts else { return "unknown-error" }
+        return matched != nil ? "match" : "no-match"
       } catch .cancelled where Task.isCancelled {
         return nil
       } catch .removed, .noSuchReader {
@@ -89,11 +91,11 @@ extension FprintDeviceFace {
 
   /// Has the enclave count a verdict before it is told to anybody.
   /// - Returns: whether the verdict may be told: not a match that came after the lockout, nor one that cannot be counted.
-  private func count(_ matched: Bool, for user: FprintUser) async -> Bool {
+  private func count(_ matched: [UInt8]?, for user: FprintUser) async -> Bool {
     guard let account = user.account else { return true }
     do {
       let locked = try await services.enclave.recordExternalVerification(user: account.user, matched: matched)
-      return !(matched && locked)
+      return !(matched != nil && locked)
     } catch {
       Log.failure("a verification could not be counted, so it does not count: \(error.message)")
       return false

@@ -62,7 +62,10 @@ final class FprintDeviceFace: BusHandler {
       throw BusMethodError.fprint(.permissionDenied, error.message)
     }
     switch call.method {
-    case "Claim": try await claim(for: call.arguments[0].asString ?? "", caller)
+    case "Claim":
+      let name = call.arguments[0].asString ?? ""
+      // With the caller go its questions to polkit, and with them what keeps others from claiming.
+      try await services.clients.run(for: caller.connection) { try await self.claim(for: name, caller) }
     case "Release":
       try holds(caller)
       await release()
@@ -118,6 +121,11 @@ final class FprintDeviceFace: BusHandler {
     if name.isEmpty || name == own?.name {
       guard let own else { throw .fprint(.internalError, "The account of uid \(caller.user.rawValue) has no name.") }
       return FprintUser(name: own.name, account: own)
+    }
+    do {
+      try PrintStore.check(user: name)
+    } catch {
+      throw .fprint(.internalError, "\(error)")
     }
     guard await services.polkit.allows(caller.connection, FprintNames.Action.setUserName) else {
       throw .fprint(.permissionDenied, "Not Authorized: \(FprintNames.Action.setUserName)")

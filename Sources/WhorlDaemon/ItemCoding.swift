@@ -58,6 +58,27 @@ enum ItemCoding {
       constraints: constraints.map { name throws(KeychainError) in try Constraint(name: name) })
   }
 
+  /// The most bytes of attributes in one answer; a bus takes no messages without end.
+  static let answerBytes = 4 << 20
+
+  /// What a search returns.
+  /// - Throws: `TooLarge` where it is more than an answer may hold.
+  static func summaries(_ items: [ItemSummary]) throws(BusMethodError) -> [BusValue] {
+    var bytes = 0
+    for item in items {
+      let attributes = item.attributes
+      let texts = [
+        attributes.service, attributes.account, attributes.accessGroup, attributes.label, attributes.itemDescription,
+        attributes.comment,
+      ]
+      bytes += 512 + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + (attributes.generic?.count ?? 0)
+      guard bytes <= answerBytes else {
+        throw .whorl("TooLarge", "\(items.count) items match, which is too much for one answer; ask with a limit.")
+      }
+    }
+    return items.map(summary)
+  }
+
   /// What a search returns of an item.
   static func summary(_ item: ItemSummary) -> BusValue {
     var values: [String: BusValue] = [

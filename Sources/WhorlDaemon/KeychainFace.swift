@@ -41,7 +41,7 @@ final class KeychainFace: BusHandler {
       try options.finish()
       let items = try await enclave.copyMatching(
         user: caller.user, query: query, limit: Int(limit), includeInvalidated: invalidated)
-      return BusAnswer([.array(element: "a{sv}", items.map(ItemCoding.summary))])
+      return BusAnswer([.array(element: "a{sv}", try ItemCoding.summaries(items))])
 
     case ("CopySecret", 3):
       let context = try CallFrame.context(arguments[0])

@@ -35,6 +35,12 @@ final class ReaderHall {
   private func update(_ descriptions: [ReaderDescription]) {
     let readers = zip(ReaderID.ids(of: descriptions), descriptions).map { (id: $0, description: $1) }
     let allowed = readers.filter { reader in
+      do {
+        try PrintStore.check(driver: reader.description.driver, deviceID: reader.description.deviceID)
+      } catch {
+        Log.warning("leaving out a reader: \(error)")
+        return false
+      }
       guard reader.description.driver.hasPrefix("virtual_"), !allowsVirtualReaders else { return true }
       Log.warning("refusing the virtual reader \(reader.description.name): this is not private mode")
       return false

@@ -116,13 +116,14 @@ final class ReaderSensor: BiometrySensor {
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async throws(SensorError) -> MatchOutcome {
     do {
-      try await station.turns.take(for: "another request for a finger", waiting: FprintDeviceFace.patience)
+      try await station.turns.take(for: "another request for a finger", waiting: FprintDeviceFace.patience, first: true)
     } catch .busy(let holder) {
       throw .busy("The fingerprint reader is used by \(holder); try again when that is done.")
     } catch {
       throw .cancelled
     }
-    defer { station.turns.give() }
+    var mayComeBack = false
+    defer { station.turns.give(keeping: mayComeBack) }
     do throws(ReaderError) {
       try await station.enter()
     } catch {
@@ -135,6 +136,7 @@ final class ReaderSensor: BiometrySensor {
       result = .failure(SensorError(error))
     }
     await station.leave()
+    if case .success(.noMatch) = result { mayComeBack = true }
     return try result.get()
   }
 

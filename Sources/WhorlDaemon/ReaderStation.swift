@@ -17,6 +17,10 @@ final class ReaderStation {
   let turns = TurnQueue()
   private let keeper: ReaderKeeper
   private var users = 0
+  /// The bridge process in which the reader is open, as far as we know.
+  private var openedIn: Int32?
+  /// Opening and closing, one after the other.
+  private let door = TurnQueue()
 
   init(number: Int, id: ReaderID, description: ReaderDescription, keeper: ReaderKeeper) {
     self.number = number
@@ -39,22 +43,30 @@ final class ReaderStation {
     }
   }
 
-  /// Opens the reader, also where a new bridge has forgotten that it was open.
+  /// Opens the reader where it is not open, as after a new bridge.
   func open() async throws(ReaderError) {
+    do { try await door.take(for: "opening", waiting: nil) } catch { throw .cancelled }
+    defer { door.give() }
+    if let openedIn, openedIn == keeper.processID { return }
     do {
       try await keeper.open(id)
     } catch .alreadyOpen {
     }
+    openedIn = keeper.processID
   }
 
   /// The counterpart of ``enter()``; the last one closes the reader, also where its task was cancelled.
   func leave() async {
     users -= 1
     guard users == 0 else { return }
-    await Task { @GLibActor in await self.close() }.value
+    await Task { @GLibActor in await self.closeIfUnused() }.value
   }
 
-  private func close() async {
+  private func closeIfUnused() async {
+    do { try await door.take(for: "closing", waiting: nil) } catch { return }
+    defer { door.give() }
+    guard users == 0, openedIn != nil else { return }
+    openedIn = nil
     do {
       try await keeper.close(id)
     } catch .notOpen, .noSuchReader, .bridgeFailed {

@@ -33,7 +33,10 @@ struct StatusReport {
       values["device-key-error"] = .string(why)
     }
     if let error = status.storeError { values["store-error"] = .string(error) }
-    let (biometry, error) = await biometry(user, isLockedOut: status.isLockedOut && status.storeError == nil)
+    let (biometry, error) =
+      if let storeError = status.storeError { ("failed", storeError as String?) } else {
+        await biometry(user, isLockedOut: status.isLockedOut)
+      }
     values["biometry"] = .string(biometry)
     if let error { values["biometry-error"] = .string(error) }
     await addReaders(of: user, registered: status.registered, to: &values)

@@ -1,6 +1,6 @@
 internal import GLibLoop
 
-/// Whose turn it is on one reader: one operation at a time, in order of arrival.
+/// Whose turn it is on one reader: one operation at a time, the enclave's first, otherwise in order of arrival.
 @GLibActor
 final class TurnQueue {
   /// Why a turn was not had.
@@ -14,19 +14,27 @@ final class TurnQueue {
   private struct Waiter {
     let number: Int
     let name: String
+    let isFirst: Bool
     let continuation: CheckedContinuation<Bool, Never>
   }
+
+  /// So many milliseconds a turn that was given back is kept for ``take(for:waiting:first:)`` with `first`.
+  private static let reserve = 250
 
   /// What runs on the reader now, in words for people.
   private(set) var holder: String?
   private var waiters: [Waiter] = []
   private var nextNumber = 0
+  private var reservation: Task<Void, Never>?
 
   /// Waits for the turn, at most `seconds` where given.
   ///
+  /// - Parameter first: goes before those without it. For the enclave, whose request may take several touches: none of
+  ///   them must go to somebody who got in between.
   /// - Throws: ``Refusal``; the turn is then not held.
-  func take(for name: String, waiting seconds: Int?) async throws(Refusal) {
-    if holder == nil && waiters.isEmpty {
+  func take(for name: String, waiting seconds: Int?, first: Bool = false) async throws(Refusal) {
+    if holder == nil, first || (reservation == nil && waiters.isEmpty) {
+      endReservation()
       holder = name
       return
     }
@@ -45,7 +53,7 @@ final class TurnQueue {
         if Task.isCancelled {
           continuation.resume(returning: false)
         } else {
-          waiters.append(Waiter(number: number, name: name, continuation: continuation))
+          waiters.append(Waiter(number: number, name: name, isFirst: first, continuation: continuation))
         }
       }
     } onCancel: {
@@ -63,14 +71,28 @@ final class TurnQueue {
   }
 
   /// Ends the turn; the next in line has it.
-  func give() {
-    guard !waiters.isEmpty else {
-      holder = nil
-      return
+  ///
+  /// - Parameter keeping: whether the one who gives it may be back at once, with `first`, for another touch.
+  func give(keeping: Bool = false) {
+    holder = nil
+    guard keeping, !waiters.contains(where: \.isFirst) else { return pass() }
+    reservation = Task { @GLibActor [weak self] in
+      do { try await glibSleep(milliseconds: Self.reserve) } catch { return }
+      self?.reservation = nil
+      self?.pass()
     }
-    let next = waiters.removeFirst()
+  }
+
+  private func pass() {
+    guard holder == nil, !waiters.isEmpty else { return }
+    let next = waiters.remove(at: waiters.firstIndex { $0.isFirst } ?? 0)
     holder = next.name
     next.continuation.resume(returning: true)
+  }
+
+  private func endReservation() {
+    reservation?.cancel()
+    reservation = nil
   }
 
   /// How many wait.

@@ -15,7 +15,7 @@ struct `Lockout` {
     try await bench.sensor.armed(3)
     bench.sensor.pressWrong()
     #expect(await request.error?.busName == "org.whorl.Error.AuthenticationFailed")
-    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: false))  // fprintd's face
+    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil))  // fprintd's face
     #expect(await !bench.enclave.isLockedOut(user: Bench.alice))
     let last = bench.getting("mail", in: context)
     try await bench.sensor.armed(4)
@@ -87,7 +87,20 @@ struct `Lockout` {
       #expect(try bench.recordOnDisk().misses == 0)
     }
     try await bench.miss(4)
-    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: true))
+    #expect(
+      try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print)
+    )
+    #expect(try bench.recordOnDisk().misses == 0)
+  }
+
+  @Test func `a login with a print that may open no secret leaves the count as it is`() async throws {
+    let bench = try Bench()
+    try await bench.enrol()
+    try await bench.miss(4)
+    let planted = Array("FP3 a print from elsewhere".utf8)
+    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: planted))
+    #expect(try bench.recordOnDisk().misses == 4)
+    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print))
     #expect(try bench.recordOnDisk().misses == 0)
   }
 
@@ -126,7 +139,7 @@ struct `Lockout` {
     let queued = bench.loggingIn(progress: log)
     try await log.wait(for: .queued)
     for miss in 1...5 {
-      let isLocked = try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: false)
+      let isLocked = try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil)
       #expect(isLocked == (miss == 5))
     }
     #expect(await login.error == .biometryLockout)
@@ -136,8 +149,9 @@ struct `Lockout` {
 
   @Test func `makes a match that comes too late a failure`() async throws {
     let bench = try Bench()
-    for _ in 0..<5 { try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: false) }
-    #expect(try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: true))
+    for _ in 0..<5 { try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil) }
+    #expect(
+      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print))
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))
   }
 
@@ -147,7 +161,7 @@ struct `Lockout` {
     let login = bench.loggingIn()
     try await bench.sensor.armed(1)
     let other = try bench.restarted()
-    for _ in 0..<5 { try await other.enclave.recordExternalVerification(user: Bench.alice, matched: false) }
+    for _ in 0..<5 { try await other.enclave.recordExternalVerification(user: Bench.alice, matched: nil) }
     bench.sensor.press(.index)
     #expect(await login.error == .biometryLockout)
     #expect(try bench.recordOnDisk().misses == 5)
@@ -200,7 +214,7 @@ struct `Lockout` {
     let bench = try Bench()
     await bench.enclave.setLockoutFault(.readOnly("/var/lib/whorl"))
     await #expect(throws: EnclaveError.self) {
-      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: false)
+      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil)
     }
     await bench.enclave.setLockoutFault(nil)
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))

@@ -57,6 +57,22 @@ import Testing
     #expect(queue.holder == "third")
   }
 
+  @GLibActor @Test func `Who comes first goes before those in line, also right after a turn that is kept`() async throws
+  {
+    let queue = TurnQueue()
+    try await queue.take(for: "the enclave", waiting: nil, first: true)
+    let other = Task { @GLibActor in try await queue.take(for: "other", waiting: nil) }
+    await settle { queue.waitingCount == 1 }
+    queue.give(keeping: true)
+    #expect(queue.holder == nil)
+    try await queue.take(for: "the enclave", waiting: 0, first: true)
+    #expect(queue.holder == "the enclave" && queue.waitingCount == 1)
+    queue.give(keeping: true)
+    // Nobody comes back: after a moment the turn goes on to who waits.
+    try await other.value
+    #expect(queue.holder == "other")
+  }
+
   /// Lets other jobs of the loop run until something is so.
   @GLibActor private func settle(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }

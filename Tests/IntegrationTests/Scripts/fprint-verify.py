@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """One verification of any finger through net.reactivated.Fprint: prints "started", each status, or the error's name.
 
-usage: fprint-verify.py [verify|claim]; with "claim" it only claims the reader, prints "claimed" and stays.
+usage: fprint-verify.py [verify|claim|restless]; with "claim" it only claims the reader, prints "claimed" and stays;
+with "restless" it claims and releases without end.
 """
 import os
 import sys
@@ -37,6 +38,11 @@ def status(_bus, _sender, _path, _interface, signal, arguments):
 try:
     device = call("/net/reactivated/Fprint/Manager", "Manager", "GetDefaultDevice").unpack()[0]
     bus.signal_subscribe(NAME, NAME + ".Device", "VerifyStatus", device, None, 0, status)
+    if sys.argv[1:] == ["restless"]:
+        print("claimed", flush=True)
+        while True:
+            call(device, "Device", "Claim", GLib.Variant("(s)", ("",)))
+            call(device, "Device", "Release")
     call(device, "Device", "Claim", GLib.Variant("(s)", ("",)))
     if sys.argv[1:] == ["claim"]:
         print("claimed", flush=True)
