@@ -8,9 +8,14 @@ public import ReaderLink
 public final class Print {
   // A reference of ours (transfer full).
   let pointer: OpaquePointer
+  /// Whether it holds minutiae; nil for a print that libfprint made itself.
+  let holdsMinutiae: Bool?
 
   /// Takes the reference over (transfer full).
-  init(taking pointer: OpaquePointer) { self.pointer = pointer }
+  init(taking pointer: OpaquePointer) {
+    self.pointer = pointer
+    holdsMinutiae = nil
+  }
 
   /// The print in these bytes, which libfprint or fprintd serialised (format FP3).
   ///
@@ -22,6 +27,7 @@ public final class Print {
     let print = bytes.withUnsafeBufferPointer { fp_print_deserialize($0.baseAddress, gsize($0.count), &error) }
     guard let print else { throw .dataInvalid(Self.text(taking: error)) }
     pointer = print
+    holdsMinutiae = PrintFormat.holdsMinutiae(bytes)
   }
 
   /// The print as bytes for a file; fprintd reads and writes the same.

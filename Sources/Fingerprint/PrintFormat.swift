@@ -12,6 +12,11 @@ enum PrintFormat {
   /// The longest column that the matcher can hold.
   private static let mostMinutiae = 200
 
+  /// Whether sound bytes hold minutiae, the only kind that libfprint's matcher for images takes.
+  static func holdsMinutiae(_ bytes: [UInt8]) -> Bool {
+    bytes.dropFirst(3).prefix(4).elementsEqual([UInt8(minutiaeKind), 0, 0, 0])
+  }
+
   /// Whether the bytes have that form throughout.
   static func isSound(_ bytes: [UInt8]) -> Bool {
     guard bytes.count > 3, bytes.starts(with: Array("FP3".utf8)) else { return false }

@@ -169,15 +169,26 @@ extension Reader {
     }
   }
 
-  /// Checks that a print was enrolled with this reader: one of another driver or device would only puzzle the driver.
-  /// Throws `.dataInvalid`.
+  /// Checks that a print was enrolled with this reader, as one of another driver or device would only puzzle the driver,
+  /// and that it is of a kind that can be matched there. Throws `.dataInvalid`.
   public func requireFit(_ print: Print) throws(ReaderError) {
     guard fp_print_compatible(print.pointer, device) != 0 else {
       throw .dataInvalid("the print was enrolled with another reader than \(name.printable)")
     }
+    // One of another kind would end the check against all others with an error.
+    if isImageReader, print.holdsMinutiae == false {
+      throw .dataInvalid("the print is damaged: it holds nothing that \(name.printable) could be checked against")
+    }
   }
 
   // MARK: Helpers
+
+  /// Whether libfprint does the matching, and not the reader.
+  private var isImageReader: Bool {
+    // Every object of GLib's begins with its type.
+    let instance = UnsafeMutableRawPointer(device).assumingMemoryBound(to: GTypeInstance.self)
+    return g_type_check_instance_is_a(instance, fp_image_device_get_type()) != 0
+  }
 
   /// What a finish function that gives a boolean says.
   private func ended(
