@@ -99,6 +99,10 @@ install:
 
 uninstall:
 	pam/unwire.sh "$(DESTDIR)"
+	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then systemctl stop whorld.service || true; fi
+	@if ! cmp -s pam/whorl-passcode $(DESTDIR)/etc/pam.d/whorl-passcode && [ -e $(DESTDIR)/etc/pam.d/whorl-passcode ]; then \
+	  mv $(DESTDIR)/etc/pam.d/whorl-passcode $(DESTDIR)/etc/pam.d/whorl-passcode.saved; \
+	  echo "Your changed /etc/pam.d/whorl-passcode is kept as whorl-passcode.saved."; fi
 	rm -f $(DESTDIR)$(BINDIR)/whorl $(DESTDIR)$(PAMDIR)/pam_whorl.so $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf \
 	  $(DESTDIR)$(POLKITDIR)/org.whorl.policy $(DESTDIR)$(PAMCONFIGDIR)/whorl $(DESTDIR)/etc/pam.d/whorl-passcode \
 	  $(DESTDIR)$(BUSSERVICEDIR)/org.whorl.service $(DESTDIR)$(BUSSERVICEDIR)/net.reactivated.Fprint.service \
@@ -106,4 +110,5 @@ uninstall:
 	for f in data/man/*.1; do rm -f $(DESTDIR)$(MANDIR)/man1/$${f##*/}; done
 	for f in data/man/*.8; do rm -f $(DESTDIR)$(MANDIR)/man8/$${f##*/}; done
 	rm -rf $(DESTDIR)$(LIBEXECDIR)
+	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 	@echo "Removed. Prints stay in /var/lib/fprint and items in /var/lib/whorl; delete these folders to forget them."

@@ -95,7 +95,7 @@ let package = Package(
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
     library("Enclave", ["Keychain", "SecretMemory"]),
-    program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix", "TestKit"]),
+    program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
     .target(

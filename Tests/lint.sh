@@ -51,6 +51,13 @@ for script in Tests/*.sh Tests/*/*.sh pam/*.sh .ci/run; do
   bash -n "$script" || fault "$script does not parse"
 done
 
+# The programs carry no Foundation (it is 60 MB in a static program) and nothing of the tests.
+for program in whorl whorld whorl-reader whorl-passcode; do
+  [ -e "build/bin/$program" ] || continue
+  found="$(nm "build/bin/$program" 2>/dev/null | grep -cE 'FoundationEssentials|7TestKit' || true)"
+  [ "$found" = 0 ] || fault "$program links Foundation or the tests' kit"
+done
+
 # The PAM module links nothing that it must not.
 if [ -e build/pam_whorl.so ]; then
   needed="$(readelf -d build/pam_whorl.so | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')"

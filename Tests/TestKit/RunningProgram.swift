@@ -60,6 +60,9 @@ public final class RunningProgram: Sendable {
     if let user {
       command = ["/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", "--"] + command
     }
+    // Writing to a child that has ended is EPIPE, not the end of all tests. Every start says so again, since nothing
+    // of the test runner's own does; children get the default action back below.
+    Glibc.signal(SIGPIPE, SIG_IGN)
     let pipes = try (Pipe(), Pipe(), Pipe())
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
