@@ -56,7 +56,7 @@ extension BusConnection {
     try checkObjectPath(path)
     try checkInterface(interface)
     try checkMember(method)
-    let body = try Variant.tuple(arguments)
+    let body = try Variant.outgoing(arguments)
     let list = try attach(descriptors)
     let message = GObjectReference(owning: g_dbus_message_new_method_call(destination, path, interface, method))
     if !arguments.isEmpty { g_dbus_message_set_body(message.pointer, body.pointer) }
@@ -107,14 +107,13 @@ private func replied(
 }
 
 private func reply(of message: OpaquePointer) throws(BusError) -> BusReply {
-  // First, so that they are closed whatever else is wrong with the message.
   let descriptors = takeDescriptors(of: message)
   if g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_ERROR {
     let name = g_dbus_message_get_error_name(message).map { String(cString: $0) } ?? ""
-    let arguments = try Variant.arguments(g_dbus_message_get_body(message))
+    let arguments = try Variant.arguments(g_dbus_message_get_body(message), .reply)
     throw .remote(name: name, message: arguments.first?.asString ?? "")
   }
   return BusReply(
-    arguments: try Variant.arguments(g_dbus_message_get_body(message)), descriptors: descriptors,
+    arguments: try Variant.arguments(g_dbus_message_get_body(message), .reply), descriptors: descriptors,
     sender: g_dbus_message_get_sender(message).map { String(cString: $0) } ?? "")
 }

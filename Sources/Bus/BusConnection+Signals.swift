@@ -26,7 +26,7 @@ extension BusConnection {
     try checkObjectPath(path)
     try checkInterface(interface)
     try checkMember(name)
-    let body = try Variant.tuple(arguments)
+    let body = try Variant.outgoing(arguments)
     var error: UnsafeMutablePointer<GError>?
     guard
       g_dbus_connection_emit_signal(object.pointer, destination, path, interface, name, body.pointer, &error) != 0
@@ -94,7 +94,7 @@ private func signalArrived(
   let box = Unmanaged<SignalBox>.fromOpaque(data).takeUnretainedValue()
   let from = String(cString: sender)
   if let expected = box.uniqueSender, expected != from { return }
-  guard let arguments = try? Variant.arguments(body) else { return }
+  guard let arguments = try? Variant.arguments(body, .unasked) else { return }
   let signal = BusSignal(
     sender: from, path: String(cString: path), interface: String(cString: interface), name: String(cString: name),
     arguments: arguments)

@@ -181,6 +181,7 @@ private func connected(
 ) {
   var error: UnsafeMutablePointer<GError>?
   if let connection = g_dbus_connection_new_for_address_finish(result, &error) {
+    addIncomingFilter(to: connection)
     Waiter.resume(data, .success(GObjectReference(owning: connection)))
   } else {
     Waiter<GObjectReference>.resume(data, .failure(consume(error)))

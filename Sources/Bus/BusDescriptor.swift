@@ -1,7 +1,9 @@
-internal import Glibc
 internal import Synchronization
 
 /// A file descriptor that came with a message: closed when this object is let go, unless it was taken.
+///
+/// Closing never keeps the caller waiting, whatever another program has sent: it may happen a moment later, in another
+/// thread. A socket is disconnected by it, for its sender also.
 public final class BusDescriptor: Sendable {
   /// -1 once it is taken or closed.
   private let value: Mutex<Int32>
@@ -25,7 +27,7 @@ public final class BusDescriptor: Sendable {
 
   /// Closes the descriptor unless it was taken; once.
   public func close() {
-    if let descriptor = take() { _ = Glibc.close(descriptor) }
+    if let descriptor = take() { Closer.shared.close(descriptor, isAbandoned: true) }
   }
 
   deinit { close() }

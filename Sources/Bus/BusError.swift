@@ -56,6 +56,11 @@ public struct BusMethodError: Error, Hashable, Sendable {
     BusMethodError(name: "org.freedesktop.DBus.Error.InvalidArgs", message: message)
   }
 
+  /// What a caller gets instead of an answer that the bus would end our connection for.
+  static let tooLarge = BusMethodError(
+    name: "org.whorl.Error.TooLarge",
+    message: "The answer is larger than \(MessageLimits.outgoingBytes >> 20) MiB; ask for less at a time.")
+
   /// org.freedesktop.DBus.Error.Failed
   public static func failed(_ message: String) -> BusMethodError {
     BusMethodError(name: "org.freedesktop.DBus.Error.Failed", message: message)

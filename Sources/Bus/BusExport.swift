@@ -156,7 +156,7 @@ final class ExportBox {
         let answer =
           call.interface == "org.freedesktop.DBus.Properties"
           ? try await readProperties(call) : try await handler.handle(call)
-        defer { for descriptor in answer.descriptors { BusDescriptor(owning: descriptor).close() } }
+        defer { for descriptor in answer.descriptors { Closer.shared.close(descriptor, isAbandoned: false) } }
         try invocation.succeed(answer)
       } catch let error as BusMethodError {
         if !invocation.fail(error) { connection?.fault("\(interface).\(call.method) threw \(error)") }
@@ -208,15 +208,17 @@ final class Invocation: @unchecked Sendable {
 
   deinit { _ = fail(.failed("the service gave no answer")) }
 
-  /// - Throws: `.invalid`, leaving the call unanswered, where the answer is not what the interface promises.
-  func succeed(_ answer: BusAnswer) throws(BusError) {
+  /// - Throws: leaving the call unanswered, `BusError.invalid` where the answer is not what the interface promises,
+  ///   TooLarge where it is more than a message may hold.
+  func succeed(_ answer: BusAnswer) throws {
     guard let pointer else { return }
     let body = try Variant.tuple(answer.arguments)
     if let method = g_dbus_method_invocation_get_method_info(pointer) {
       let promised = signature(of: method.pointee.out_args)
       let given = answer.arguments.map(\.signature).joined()
-      guard given == promised else { throw .invalid("(\(given)) where the interface promises (\(promised))") }
+      guard given == promised else { throw BusError.invalid("(\(given)) where the interface promises (\(promised))") }
     }
+    guard body.fitsMessage else { throw BusMethodError.tooLarge }
     let list = try attach(answer.descriptors)
     self.pointer = nil
     // Transfer full of the invocation; the body and the list get references of their own.
@@ -227,6 +229,7 @@ final class Invocation: @unchecked Sendable {
   /// False where the error's name is none; the caller then gets Failed.
   func fail(_ error: BusMethodError) -> Bool {
     guard let pointer else { return true }
+    let error = error.message.utf8.count < MessageLimits.outgoingBytes ? error : .tooLarge
     self.pointer = nil
     let valid = !error.name.utf8.contains(0) && g_dbus_is_error_name(error.name) != 0
     let name = valid ? error.name : "org.freedesktop.DBus.Error.Failed"
@@ -265,7 +268,7 @@ private func methodCalled(
     call = BusCall(
       sender: sender.map { String(cString: $0) } ?? "", path: String(cString: path),
       interface: String(cString: interface), method: String(cString: method),
-      arguments: try Variant.arguments(parameters), descriptors: descriptors,
+      arguments: try Variant.arguments(parameters, .unasked), descriptors: descriptors,
       interactiveAuthorizationAllowed: g_dbus_message_get_flags(message).rawValue & interactive != 0)
   } catch {
     _ = waiting.fail(.invalidArguments(error.description))

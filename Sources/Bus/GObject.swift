@@ -46,16 +46,6 @@ func consume(_ error: UnsafeMutablePointer<GError>?) -> BusError {
   return .failed(error.pointee.message.map { String(cString: $0) } ?? "no reason given")
 }
 
-/// The descriptors of a message, ours from now on; GDBus has set close-on-exec on them.
-func takeDescriptors(of message: OpaquePointer) -> [BusDescriptor] {
-  guard let list = g_dbus_message_get_unix_fd_list(message) else { return [] }
-  var count: Int32 = 0
-  // Transfer full: the array is freed here, the descriptors in it belong to their objects.
-  guard let descriptors = g_unix_fd_list_steal_fds(list, &count) else { return [] }
-  defer { g_free(descriptors) }
-  return (0..<Int(count)).map { BusDescriptor(owning: descriptors[$0]) }
-}
-
 /// Attaches duplicates of `descriptors`, which stay the caller's.
 func attach(_ descriptors: [Int32]) throws(BusError) -> GObjectReference? {
   guard !descriptors.isEmpty else { return nil }

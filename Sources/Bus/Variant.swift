@@ -16,13 +16,22 @@ struct Variant: ~Copyable {
 }
 
 /// What one message may hold. The bus has limits of its own; these bound what a value costs in here.
-enum MessageLimits {
+struct MessageLimits {
+  /// Values, containers among them, an array of bytes counting as one.
+  let values: Int
+  /// Bytes of all values in GVariant's form.
+  let bytes: Int
+
+  /// Calls and signals, which anybody may send.
+  static let unasked = MessageLimits(values: 65_536, bytes: 4 << 20)
+  /// What we asked for: as much as our own programs may answer.
+  static let reply = MessageLimits(values: 1_000_000, bytes: outgoingBytes)
+  /// Bytes of what we send. The bus ends the connection of who sends more than its own limit, usually 32 MiB.
+  static let outgoingBytes = 8 << 20
   /// Containers within containers.
   static let depth = 32
-  /// Values, containers among them, an array of bytes counting as one.
-  static let values = 1_000_000
-  /// Bytes of all values in GVariant's form.
-  static let bytes = 16 << 20
+  /// Bytes of the object path of a call or a signal.
+  static let path = 4096
 }
 
 // MARK: - From BusValue
@@ -32,6 +41,17 @@ extension Variant {
   static func tuple(_ values: [BusValue]) throws(BusError) -> Variant {
     try container(of: values, depth: 0) { g_variant_new_tuple($0, $1) }
   }
+
+  /// The same, for a message that we send.
+  /// - Throws: `.invalid`, also where it is more than a message of ours may hold.
+  static func outgoing(_ values: [BusValue]) throws(BusError) -> Variant {
+    let body = try tuple(values)
+    guard body.fitsMessage else { throw .invalid("a message larger than \(MessageLimits.outgoingBytes >> 20) MiB") }
+    return body
+  }
+
+  /// Whether a message of ours may hold this.
+  var fitsMessage: Bool { g_variant_get_size(pointer) <= UInt(MessageLimits.outgoingBytes) }
 
   /// One value.
   init(_ value: BusValue, depth: Int = 1) throws(BusError) {
@@ -127,38 +147,87 @@ extension Variant {
 // MARK: - To BusValue
 
 extension Variant {
-  /// The members of a message's body, which is a tuple; none where there is no body.
-  static func arguments(_ body: OpaquePointer?) throws(BusError) -> [BusValue] {
+  /// The members of a message's body, which is a tuple; none where there is no body. What is beyond the limits is
+  /// refused before anything is converted.
+  static func arguments(_ body: OpaquePointer?, _ limits: MessageLimits) throws(BusError) -> [BusValue] {
     guard let body else { return [] }
-    guard g_variant_get_size(body) <= UInt(MessageLimits.bytes) else {
-      throw .badMessage("larger than \(MessageLimits.bytes >> 20) MiB")
+    guard g_variant_get_size(body) <= UInt(limits.bytes) else {
+      throw .badMessage("larger than \(limits.bytes >> 20) MiB")
     }
-    var reader = VariantReader()
-    return try reader.members(body, depth: 0)
+    var budget = VariantBudget(limits)
+    try budget.spend(onMembersOf: body, depth: 0)
+    return try VariantReader().members(body)
   }
 }
 
-private struct VariantReader {
-  private var budget = MessageLimits.values
+/// Counts the values of a message and how deep they are, without converting any.
+private struct VariantBudget {
+  private let limits: MessageLimits
+  private var left: Int
 
-  mutating func members(_ container: OpaquePointer, depth: Int) throws(BusError) -> [BusValue] {
+  init(_ limits: MessageLimits) {
+    self.limits = limits
+    left = limits.values
+  }
+
+  mutating func spend(onMembersOf container: OpaquePointer, depth: Int) throws(BusError) {
+    // What is left bounds the loop, too.
+    for index in 0..<min(g_variant_n_children(container), UInt(left) + 1) {
+      let child = Variant(owning: g_variant_get_child_value(container, index))
+      try spend(on: child.pointer, depth: depth + 1)
+    }
+  }
+
+  private mutating func spend(on variant: OpaquePointer, depth: Int) throws(BusError) {
+    guard depth <= MessageLimits.depth else {
+      throw .badMessage("nested deeper than \(MessageLimits.depth) containers")
+    }
+    try spend(1)
+    let type = g_variant_get_type_string(variant)
+    switch type?[0] {
+    case CChar(bitPattern: UInt8(ascii: "v")):
+      let inner = Variant(owning: g_variant_get_variant(variant))
+      try spend(on: inner.pointer, depth: depth + 1)
+    case CChar(bitPattern: UInt8(ascii: "(")):
+      try spend(onMembersOf: variant, depth: depth)
+    case CChar(bitPattern: UInt8(ascii: "a")):
+      if type?[1] == CChar(bitPattern: UInt8(ascii: "y")) { return }
+      let count = g_variant_n_children(variant)
+      // Each child costs one or more; so none is looked at where they are too many anyway.
+      guard count <= UInt(left) else { throw tooMany }
+      guard type?[1] == CChar(bitPattern: UInt8(ascii: "{")) else {
+        return try spend(onMembersOf: variant, depth: depth)
+      }
+      for index in 0..<count {
+        let entry = Variant(owning: g_variant_get_child_value(variant, index))
+        try spend(onMembersOf: entry.pointer, depth: depth)
+      }
+    default: break
+    }
+  }
+
+  private mutating func spend(_ count: Int) throws(BusError) {
+    guard left >= count else { throw tooMany }
+    left -= count
+  }
+
+  private var tooMany: BusError { .badMessage("more than \(limits.values) values") }
+}
+
+/// Converts what is within the limits.
+private struct VariantReader {
+  func members(_ container: OpaquePointer) throws(BusError) -> [BusValue] {
     let count = g_variant_n_children(container)
-    guard count <= UInt(budget) else { throw .badMessage("more than \(MessageLimits.values) values") }
     var values: [BusValue] = []
     values.reserveCapacity(Int(count))
     for index in 0..<count {
       let child = Variant(owning: g_variant_get_child_value(container, index))
-      values.append(try value(child.pointer, depth: depth + 1))
+      values.append(try value(child.pointer))
     }
     return values
   }
 
-  mutating func value(_ variant: OpaquePointer, depth: Int) throws(BusError) -> BusValue {
-    guard depth <= MessageLimits.depth else {
-      throw .badMessage("nested deeper than \(MessageLimits.depth) containers")
-    }
-    guard budget > 0 else { throw .badMessage("more than \(MessageLimits.values) values") }
-    budget -= 1
+  private func value(_ variant: OpaquePointer) throws(BusError) -> BusValue {
     let signature = String(cString: g_variant_get_type_string(variant))
     switch signature.utf8.first {
     case UInt8(ascii: "y"): return .byte(g_variant_get_byte(variant))
@@ -174,31 +243,28 @@ private struct VariantReader {
     case UInt8(ascii: "s"): return .string(text(variant))
     case UInt8(ascii: "o"): return .objectPath(text(variant))
     case UInt8(ascii: "g"): return .signature(text(variant))
-    case UInt8(ascii: "("): return .structure(try members(variant, depth: depth))
+    case UInt8(ascii: "("): return .structure(try members(variant))
     case UInt8(ascii: "v"):
       let inner = Variant(owning: g_variant_get_variant(variant))
-      return .variant(try value(inner.pointer, depth: depth + 1))
-    case UInt8(ascii: "a"): return try array(variant, element: String(signature.dropFirst()), depth: depth)
+      return .variant(try value(inner.pointer))
+    case UInt8(ascii: "a"): return try array(variant, element: String(signature.dropFirst()))
     default: throw .badMessage("a value of type \(signature)")
     }
   }
 
-  private mutating func array(
-    _ variant: OpaquePointer, element: String, depth: Int
-  ) throws(BusError) -> BusValue {
+  private func array(_ variant: OpaquePointer, element: String) throws(BusError) -> BusValue {
     if element == "y" {
       var count: UInt = 0
       guard let bytes = g_variant_get_fixed_array(variant, &count, 1) else { return .bytes([]) }
       return .bytes([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count))))
     }
-    guard element.hasPrefix("{") else { return .array(element: element, try members(variant, depth: depth)) }
+    guard element.hasPrefix("{") else { return .array(element: element, try members(variant)) }
     let types = element.dropFirst().dropLast()  // {kv}: the key is one letter
     let count = g_variant_n_children(variant)
-    guard count <= UInt(budget) else { throw .badMessage("more than \(MessageLimits.values) values") }
     var entries: [BusEntry] = []
     for index in 0..<count {
       let entry = Variant(owning: g_variant_get_child_value(variant, index))
-      let both = try members(entry.pointer, depth: depth)
+      let both = try members(entry.pointer)
       entries.append(BusEntry(key: both[0], value: both[1]))  // a dictionary entry has exactly two children
     }
     return .dictionary(key: String(types.prefix(1)), value: String(types.dropFirst()), entries)

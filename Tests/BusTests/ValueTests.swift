@@ -18,7 +18,7 @@ import Testing
 
   @Test(arguments: values) func `a value comes back from GVariant as it was`(_ value: BusValue) throws {
     let tuple = try Variant.tuple([value, .uint32(7)])
-    #expect(try Variant.arguments(tuple.pointer) == [value, .uint32(7)])
+    #expect(try Variant.arguments(tuple.pointer, .unasked) == [value, .uint32(7)])
   }
 
   @Test func `values travel over a real bus`() async throws {
@@ -49,20 +49,20 @@ import Testing
       (0..<depth).reduce(.byte(1)) { value, _ in .variant(value) }
     }
     let deepest = try Variant.tuple([nested(MessageLimits.depth - 1)])
-    #expect(try Variant.arguments(deepest.pointer) == [nested(MessageLimits.depth - 1)])
+    #expect(try Variant.arguments(deepest.pointer, .unasked) == [nested(MessageLimits.depth - 1)])
     #expect(throws: BusError.self) { _ = try Variant.tuple([nested(MessageLimits.depth)]).pointer }
     // What another program may send: made here by counting from below the surface.
     let hostile = try Variant(.structure([nested(MessageLimits.depth)]), depth: -10)
-    #expect(throws: BusError.self) { try Variant.arguments(hostile.pointer) }
+    #expect(throws: BusError.self) { try Variant.arguments(hostile.pointer, .unasked) }
   }
 
   @Test func `a message of too many values or bytes is refused`() throws {
-    let many = BusValue.array(element: "b", Array(repeating: .boolean(true), count: MessageLimits.values + 1))
-    let large = BusValue.bytes(Array(repeating: 0, count: MessageLimits.bytes + 1))
+    let many = BusValue.array(element: "b", Array(repeating: .boolean(true), count: MessageLimits.unasked.values + 1))
+    let large = BusValue.bytes(Array(repeating: 0, count: MessageLimits.unasked.bytes + 1))
     for value in [many, large] {
       let tuple = try Variant.tuple([value])
       // Not inside the expectation, which would print a value of that size.
-      let isAccepted = (try? Variant.arguments(tuple.pointer)) != nil
+      let isAccepted = (try? Variant.arguments(tuple.pointer, .unasked)) != nil
       #expect(!isAccepted)
     }
   }
