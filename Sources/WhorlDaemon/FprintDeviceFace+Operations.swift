@@ -42,7 +42,7 @@ extension FprintDeviceFace {
     claim.operation = .verify(
       Task { @GLibActor in
         self.emit("VerifyFingerSelected", [.string(selected)], to: claim)
-        let status = await self.verify(claim, prints.map(\.data))
+        let status = await self.verify(claim, prints)
         if let status { self.emit("VerifyStatus", [.string("verify-" + status), .boolean(true)], to: claim) }
       })
   }
@@ -58,7 +58,7 @@ extension FprintDeviceFace {
   }
 
   /// One verification; nil where it was stopped.
-  private func verify(_ claim: FprintClaim, _ prints: [[UInt8]]) async -> String? {
+  private func verify(_ claim: FprintClaim, _ prints: [(finger: Finger, data: [UInt8])]) async -> String? {
     await withTurn(claim, "verification") {
       let again: @GLibActor (RetryReason) -> Void = { reason in
         self.emit("VerifyStatus", [.string("verify-" + FprintNames.status(reason)), .boolean(false)], to: claim)
@@ -68,11 +68,15 @@ extension FprintDeviceFace {
         let keeper = self.services.hall.keeper
         let index: Int?
         if self.station.description.features.contains(.identify) {
-          index = try await keeper.identify(self.station.id, prints: prints, progress: again)
+          index = try await keeper.identify(
+            self.station.id, prints: prints.map(\.data),
+            unusable: { indices in
+              self.services.hall.noteUnusable(indices.map { prints[$0].finger }, of: claim.user.name)
+            }, progress: again)
         } else {
-          index = try await keeper.verify(self.station.id, print: prints[0], progress: again) ? 0 : nil
+          index = try await keeper.verify(self.station.id, print: prints[0].data, progress: again) ? 0 : nil
         }
-        let matched = index.flatMap { prints.indices.contains($0) ? prints[$0] : nil }
+        let matched = index.flatMap { prints.indices.contains($0) ? prints[$0].data : nil }
         // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
         let counts = await self.count(matched, for: claim.user)
         guard !Task.isCancelled else { return nil }

@@ -74,6 +74,13 @@ final class ReaderHall {
     return (all.prints.map { (finger: $0.0, data: $0.1) }, all.damaged.map(\.0))
   }
 
+  /// Names in the log the prints that the bridge left out, for they are damaged or another reader's.
+  func noteUnusable(_ fingers: [Finger], of name: String) {
+    for finger in fingers {
+      Log.warning("the print of \(finger.name) of \(name) cannot be used on this reader; enrol the finger again")
+    }
+  }
+
   /// The fingers that the disk names for a user on one reader, readable or not.
   func fingers(of name: String, on station: ReaderStation) throws(PrintStoreError) -> [Finger] {
     try store.fingers(user: name, driver: station.description.driver, deviceID: station.description.deviceID)

@@ -154,9 +154,13 @@ final class ReaderSensor: BiometrySensor {
         reader: description.name, scanType: description.scanType == .swipe ? "swipe" : "press",
         fingers: offered.map(\.finger.name)))
     let again: @GLibActor (RetryReason) -> Void = { progress(.retry(reason: $0.busName)) }
+    let leftOut: @GLibActor ([Int]) -> Void = { [hall] indices in
+      hall.noteUnusable(indices.map { offered[$0].finger }, of: Accounts.with(request.user)?.name ?? "this user")
+    }
     let index: Int?
     if identifies {
-      index = try await hall.keeper.identify(station.id, prints: offered.map(\.data), progress: again)
+      index = try await hall.keeper.identify(
+        station.id, prints: offered.map(\.data), unusable: leftOut, progress: again)
     } else {
       index = try await hall.keeper.verify(station.id, print: offered[0].data, progress: again) ? 0 : nil
     }
