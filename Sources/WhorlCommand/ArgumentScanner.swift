@@ -22,6 +22,10 @@ struct ArgumentScanner {
   }
 
   let options: [Option]
+  /// The command line that shows what there is.
+  let help: String
+  /// Whether an operand is a name that may begin with a dash.
+  var takesNames = false
 
   /// - Throws: `.usage`, naming the option that is unknown, lacks its value or has one too many.
   func scan(_ words: [String]) throws(CommandFailure) -> Result {
@@ -81,10 +85,12 @@ struct ArgumentScanner {
   }
 
   private func unknown(_ option: String) -> CommandFailure {
-    CommandFailure(.usage, "unknown option \(Escaping.shown(option, limit: 64)); whorl --help lists what there is")
+    let hint = takesNames ? "; before a name that begins with a dash write --" : ""
+    return CommandFailure(
+      .usage, "unknown option \(Escaping.shown(option, limit: 64)); \(help) lists what there is\(hint)")
   }
 
   private func lacksValue(_ option: String) -> CommandFailure {
-    CommandFailure(.usage, "option \(option) needs a value; whorl --help shows which")
+    CommandFailure(.usage, "option \(option) needs a value; \(help) shows which")
   }
 }

@@ -1,6 +1,7 @@
 /// What ends a command: its exit code and one line for people (what happened, to which thing, what to do next).
 struct CommandFailure: Error, Sendable, Equatable {
   let code: ExitCode
+  /// Empty where nobody is to be told more than the exit code.
   let message: String
 
   init(_ code: ExitCode, _ message: String) {

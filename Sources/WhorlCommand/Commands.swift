@@ -21,7 +21,7 @@ struct Commands {
       }
       return try await perform(try InvocationParser.parse(texts))
     } catch {
-      await console.complain(error.message)
+      if !error.message.isEmpty { await console.complain(error.message) }
       return error.code
     }
   }

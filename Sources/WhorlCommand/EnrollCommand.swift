@@ -12,8 +12,13 @@ extension Commands {
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       let deed = replaces ? "Enrolling anew" : "Enrolling"
       await console.tell("\(deed) the \(finger.words) of \(user.shown) on \(Escaping.shown(reader.name, limit: 64)).")
+      if replaces {
+        await console.tell(
+          "The new print replaces the old one; if it does not pass the check at the end, the finger is not enrolled any more."
+        )
+      }
       try await scan(finger, reader)
-      try await confirm(finger, user, reader)
+      try await confirm(finger, user, reader, replaces: replaces)
       await console.tell("The \(finger.words) of \(user.shown) is enrolled.")
     }
   }
@@ -34,7 +39,7 @@ extension Commands {
 
   /// A print that does not match the finger it was made of is worse than none: it goes again.
   private func confirm(
-    _ finger: FingerName, _ user: TargetUser, _ reader: ReaderListing
+    _ finger: FingerName, _ user: TargetUser, _ reader: ReaderListing, replaces: Bool
   ) async throws(CommandFailure) {
     await console.tell("\(RetryTexts.touch(reader.scanType)) once more to check it.")
     let reason: CommandFailure
@@ -53,11 +58,13 @@ extension Commands {
       throw CommandFailure(
         reason.code,
         "\(finger.words): not confirmed (\(reason.message)), and the new print could not be deleted "
-          + "(\(Escaping.line(problem.message, limit: 200))); delete it: whorl delete \(finger.name)")
+          + "(\(Escaping.clause(problem.message, limit: 200))); delete it: whorl delete \(finger.name)")
     }
+    let loss =
+      replaces ? "; the old one was replaced by it, so that this finger is now not enrolled any more" : ""
     throw CommandFailure(
       reason.code,
-      "\(finger.words): not confirmed (\(reason.message)), so the new print was deleted; "
+      "\(finger.words): not confirmed (\(reason.message)), so the new print was deleted\(loss); "
         + "run whorl enroll \(finger.name) again")
   }
 }

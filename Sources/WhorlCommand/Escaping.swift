@@ -14,6 +14,64 @@ enum Escaping {
     escape(text, limit: limit, doublingBackslashes: false)
   }
 
+  /// A sentence of the daemon's as a part of one of ours: on one line, and without the full stop at its end or before
+  /// a comma that was put after it. Nothing is lower-cased.
+  static func clause(_ text: String, limit: Int = 400) -> String {
+    var result = Substring(line(text, limit: limit))
+    for mark in [",", ";"] {
+      while let place = firstRange(of: ".\(mark) ", in: result) {
+        result = result[..<place.lowerBound] + "\(mark) " + result[place.upperBound...]
+      }
+    }
+    while result.last == " " { result.removeLast() }
+    // Three of them say that the text was cut.
+    if result.hasSuffix("."), !result.hasSuffix("..") { result.removeLast() }
+    return String(result)
+  }
+
+  /// What a clause says happened, and what it says to do about it; nil where it names no remedy.
+  static func parts(_ clause: String) -> (what: String, remedy: String?) {
+    guard let place = firstRange(of: "; ", in: Substring(clause)) else { return (clause, nil) }
+    return (String(clause[..<place.lowerBound]), String(clause[place.upperBound...]))
+  }
+
+  private static func firstRange(of part: String, in text: Substring) -> Range<Substring.Index>? {
+    var start = text.startIndex
+    while start < text.endIndex {
+      if text[start...].hasPrefix(part), let end = text.index(start, offsetBy: part.count, limitedBy: text.endIndex) {
+        return start..<end
+      }
+      start = text.index(after: start)
+    }
+    return nil
+  }
+
+  /// The name as a word that a shell gives back as it is, with `--` before it where it begins with a dash.
+  static func operand(_ name: String) -> String {
+    let plain = name.unicodeScalars.allSatisfy {
+      ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
+        || "-_./@%+,:".unicodeScalars.contains($0)
+    }
+    var word = name
+    if name.isEmpty || !plain {
+      word =
+        name.unicodeScalars.allSatisfy(isHarmless)
+        ? "'" + name.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'" : ansiQuoted(name)
+    }
+    return name.hasPrefix("-") ? "-- \(word)" : word
+  }
+
+  /// Between `$'` and `'`, as bash and zsh read it.
+  private static func ansiQuoted(_ name: String) -> String {
+    let scalars = name.unicodeScalars.map { scalar in
+      if scalar == "'" || scalar == "\\" { return "\\\(scalar)" }
+      if isHarmless(scalar) { return String(scalar) }
+      let digits = String(scalar.value, radix: 16, uppercase: true)
+      return "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+    return "$'" + scalars.joined() + "'"
+  }
+
   /// The text in double quotes, as messages show a name.
   static func quoted(_ text: String) -> String { "\"\(shown(text, limit: 256))\"" }
 

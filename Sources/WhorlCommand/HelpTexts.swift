@@ -14,15 +14,23 @@ enum HelpTexts {
       verify [FINGER]    check a finger
       fingers            list the enrolled fingers
       delete [FINGER]    delete a finger, or all
+        -u, --user NAME  of all but status: another user's fingers
+        -a, --all        of delete: all fingers, without asking
 
     Secrets:
       set NAME           store a secret from standard input or a prompt
       get NAME           write a secret to standard output
       list               list the names of the secrets
       rm NAME            remove a secret
+        -r, --require WHAT
+                         of set: what a new secret asks for, one of
+                         \(Requirement.allCases.map(\.rawValue).joined(separator: ", "))
+
+    Options follow the command. Before a NAME that begins with a dash write --.
+    More about a command: whorl help COMMAND
 
     Options:
-      -h, --help         this, or with a command more about it
+      -h, --help         this
       -V, --version      the version
 
     The manual page whorl(1) has everything, the exit codes too.
@@ -52,11 +60,20 @@ enum HelpTexts {
     case .enroll:
       """
       Enrols a finger and checks it with one more touch. Under sudo it is the finger of whoever called sudo.
+      A finger that is enrolled already gets a new print; where the check fails, it is not enrolled any more.
       Fingers: left- or right- with thumb, index-finger, middle-finger, ring-finger or little-finger.
       """
-    case .verify: "Checks a finger, any enrolled one if none is named. Exit code 0 on a match, 4 otherwise."
+    case .verify:
+      """
+      Checks a finger, any enrolled one if none is named. Where fingers are locked out, your password ends that first.
+      Exit code 0 on a match and 4 on a miss; other codes say why there was no check, as whorl(1) lists them.
+      """
     case .fingers: "Lists the enrolled fingers, one on a line. Exit code 8 if there is none."
-    case .delete: "Deletes a finger. Without one, all of them, after asking; --all does not ask."
+    case .delete:
+      """
+      Deletes a finger. Without one, all of them, after asking; --all does not ask.
+      Secrets that require the current fingers are destroyed by it; they are named first.
+      """
     case .set:
       """
       Stores what comes on standard input, byte for byte, or what is typed twice at a prompt without an echo.

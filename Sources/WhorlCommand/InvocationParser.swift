@@ -17,20 +17,35 @@ enum InvocationParser {
       return try parseVerbless(words)
     }
     if verbAt > 0 {
-      let early = try ArgumentScanner(options: [help, version]).scan(Array(words[..<verbAt]))
-      return early.options.first?.name == "version" ? .version : .help(of: Verb(rawValue: words[verbAt]))
+      let early = try ArgumentScanner(options: [help, version], help: "whorl --help").scan(Array(words[..<verbAt]))
+      return early.options.first?.name == "version" ? .version : .help(of: try topic(words[verbAt]))
     }
     let word = words[verbAt]
-    if word == "help" { return .help(of: words.dropFirst().first.flatMap(Verb.init(rawValue:))) }
-    guard let verb = Verb(rawValue: word) else {
-      let known = Verb.allCases.map(\.rawValue).joined(separator: ", ")
-      throw CommandFailure(.usage, "unknown command \(Escaping.quoted(word)); the commands are \(known)")
+    if word == "help" {
+      let rest = words.dropFirst()
+      guard rest.count <= 1 else {
+        throw CommandFailure(.usage, "help takes one command; leave out \(Escaping.quoted(rest[2]))")
+      }
+      return .help(of: try rest.first.flatMap { word throws(CommandFailure) in try topic(word) })
     }
+    guard let verb = Verb(rawValue: word) else { throw unknown(word) }
     return try parse(verb, Array(words.dropFirst()))
   }
 
+  /// The command of which help is wanted; nil for all of them.
+  private static func topic(_ word: String) throws(CommandFailure) -> Verb? {
+    if ["help", "--help", "-h"].contains(word) { return nil }
+    guard let verb = Verb(rawValue: word) else { throw unknown(word) }
+    return verb
+  }
+
+  private static func unknown(_ word: String) -> CommandFailure {
+    let known = Verb.allCases.map(\.rawValue).joined(separator: ", ")
+    return CommandFailure(.usage, "unknown command \(Escaping.quoted(word)); the commands are \(known)")
+  }
+
   private static func parseVerbless(_ words: [String]) throws(CommandFailure) -> Invocation {
-    let scanned = try ArgumentScanner(options: [help, version]).scan(words)
+    let scanned = try ArgumentScanner(options: [help, version], help: "whorl --help").scan(words)
     guard let first = scanned.options.first else {
       throw CommandFailure(.usage, "no command given; whorl --help lists them")
     }
@@ -47,11 +62,17 @@ enum InvocationParser {
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
-    let scanned = try ArgumentScanner(options: options(of: verb)).scan(words)
+    let scanned = try ArgumentScanner(
+      options: options(of: verb), help: "whorl help \(verb.rawValue)", takesNames: [.set, .get, .rm].contains(verb)
+    ).scan(words)
     func value(_ name: String) -> String? { scanned.options.last { $0.name == name }?.value }
     func given(_ name: String) -> Bool { scanned.options.contains { $0.name == name } }
     if given("help") { return .help(of: verb) }
 
+    // Which of two was meant is not to be guessed: the secret would be kept under the wrong one.
+    if Set(scanned.options.filter { $0.name == "require" }.map(\.value)).count > 1 {
+      throw CommandFailure(.usage, "--require is given twice with different values; give it once")
+    }
     let operands = scanned.operands
     switch verb {
     case .status:

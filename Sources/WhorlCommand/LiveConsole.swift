@@ -56,6 +56,8 @@ final class LiveConsole: Console {
 
   private func check(_ code: Int32?, _ what: String) throws(CommandFailure) {
     guard let code else { return }
+    // Whoever read the output has seen enough, as `head` does: no news for anybody.
+    if code == EPIPE { throw CommandFailure(.failed, "") }
     throw CommandFailure(
       .failed, "\(what) could not be written to standard output: \(SystemText.error(code)); redirect it elsewhere")
   }

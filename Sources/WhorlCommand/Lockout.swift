@@ -12,6 +12,7 @@ extension Commands {
         .lockedOut,
         "fingers are locked out after too many misses; run whorl verify on a terminal and give your password")
     }
+    if let obstacle = PasscodeDialog.obstacle(status, "lockout") { throw obstacle }
     await console.tell("Your fingers are locked out after too many misses; your password ends that.")
     let context: WhorlContext
     do throws(WhorlError) { context = try await service.openContext() } catch { throw failure(error, "lockout") }

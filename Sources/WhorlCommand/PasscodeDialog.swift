@@ -15,6 +15,7 @@ struct PasscodeDialog {
   ///   - reason: what the passcode is for, after "Your password, to".
   ///   - subject: what a failure is about.
   func provide(to context: WhorlContext, for reason: String, subject: String) async throws(CommandFailure) {
+    if let status = try? await service.status(), let obstacle = Self.obstacle(status, subject) { throw obstacle }
     for left in (0..<Self.tries).reversed() {
       let passcode = try await console.ask("Your password, to \(reason): ")
       guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
@@ -23,10 +24,31 @@ struct PasscodeDialog {
       } catch {
         if Task.isCancelled { throw .cancelled }
         guard error.code == .authenticationFailed else { throw error.failure(about: subject) }
-        if left > 0 { await console.tell("That is not your password; try again.") }
+        let delay = (try? await service.status())?.passcodeDelay ?? 0
+        if left == 0 {
+          let next = delay > 0 ? "try again in \(Self.seconds(delay))" : "try again"
+          throw CommandFailure(.authenticationFailed, "\(subject): \(Self.tries) wrong passwords; \(next)")
+        }
+        // Nobody types one that is not looked at.
+        if delay > 0 {
+          throw CommandFailure(
+            .lockedOut, "\(subject): that is not your password, as others before; try again in \(Self.seconds(delay))")
+        }
+        await console.tell("That is not your password; try again.")
       }
     }
-    throw CommandFailure(
-      .authenticationFailed, "\(subject): \(Self.tries) wrong passwords; try again, or with your finger")
   }
+
+  /// Why there is no point in asking for the passcode now; nil where there is.
+  static func obstacle(_ status: WhorlStatus, _ subject: String) -> CommandFailure? {
+    if status.passcode == "not-set" {
+      return WhorlError(.passcodeNotSet, "").failure(about: subject)
+    }
+    guard status.passcodeDelay > 0 else { return nil }
+    return CommandFailure(
+      .lockedOut,
+      "\(subject): too many wrong passwords, none is looked at now; try again in \(seconds(status.passcodeDelay))")
+  }
+
+  private static func seconds(_ count: Int) -> String { "\(count) second\(count == 1 ? "" : "s")" }
 }

@@ -38,11 +38,16 @@ extension WhorlError {
 
   /// One line for people. `subject` is what the command was about: a quoted name, a finger in words.
   func sentence(about subject: String) -> String {
-    let detail = Escaping.line(message, limit: 400)
+    let detail = Escaping.clause(message)
+    let (what, remedy) = Escaping.parts(detail)
     switch code {
+    // fprintd's words say neither the thing nor the remedy; whorld's own do.
+    case .fprint where remedy == nil, .noDaemon, .noAnswer, .disconnected, .cancelled, .unknown:
+      // One remedy is enough: of the other sentence only what happened.
+      return "\(subject): \(ownSentence)\(what.isEmpty ? "" : " (\(what))")"
+    case .biometryLockout where !what.isEmpty:
+      return "\(subject): \(what); end that with your password: whorl verify"
     // These come with a sentence that names the thing and the remedy already; ours stands in where it is missing.
-    case .fprint, .noDaemon, .noAnswer, .disconnected, .cancelled, .unknown:
-      return "\(subject): \(ownSentence)\(detail.isEmpty ? "" : " (\(detail))")"
     default:
       return "\(subject): \(detail.isEmpty ? ownSentence : detail)"
     }
@@ -58,7 +63,7 @@ extension WhorlError {
     case .authenticationFailed: "not recognised; try again, or with another enrolled finger"
     case .userCancel, .userFallback, .appCancel, .cancelled: "cancelled; nothing was changed"
     case .systemCancel: "the system ended the request (sleep, or the daemon stopped); try again"
-    case .passcodeNotSet: "your account has no password, so that it cannot stand in for a finger; set one with passwd"
+    case .passcodeNotSet: "your account has no password; set one with passwd, then try again"
     case .passcodeNeeded: "the passcode is needed; run the command on a terminal"
     case .passcodeDelayed: "too many wrong passcodes; wait a little and try again"
     case .biometryNotAvailable: "no fingerprint reader can be used; whorl status says why"
@@ -79,7 +84,8 @@ extension WhorlError {
     case .storeDamaged: "the store is damaged; restore it from a backup"
     case .storeTooNew: "the store was written by a newer whorld; install that version again"
     case .noSuchUser: "no such user; check the name"
-    case .readerFailed: "the reader failed; unplug it and plug it in again, then try again"
+    case .readerFailed:
+      "the reader stopped or failed; try again, and look at whorl status and whorld's log if it stays so"
     case .failed: "whorld could not do it; journalctl -u whorld says why"
     case .noDaemon: "whorld does not run and could not be started; try: systemctl start whorld"
     case .disconnected: "the connection to whorld broke off; try again, journalctl -u whorld says why"
@@ -103,7 +109,7 @@ extension WhorlError {
     case .claimDevice, .noActionInProgress: "the reader was taken away in between (sleep?); try again"
     case .invalidFingerName: "whorld does not know this finger; whorl and whorld must be of one version"
     case .internalError:
-      "the reader or whorld failed; try again, and unplug the reader in between if that does not help"
+      "the reader or whorld failed; try again, and look at whorl status and whorld's log if it stays so"
     }
   }
 }

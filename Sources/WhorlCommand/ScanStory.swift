@@ -53,7 +53,7 @@ final class ScanStory {
     case "enroll-disconnected", "verify-disconnected":
       end(.noReader, "the reader was unplugged; plug it in and try again")
     case "enroll-unknown-error", "verify-unknown-error":
-      end(.failed, "the reader failed; try again, and unplug it in between if that does not help")
+      end(.failed, "the reader stopped or failed; try again, and look at whorl status and whorld's log if it stays so")
     default:
       if let hint = RetryTexts.hint(for: status.word) {
         tell(hint)

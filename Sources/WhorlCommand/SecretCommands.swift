@@ -12,8 +12,8 @@ extension Commands {
     if item.isGone {
       throw CommandFailure(
         .gone,
-        "\(subject) is gone for good, for the enrolled fingers changed; store it again: whorl set NAME --require current"
-      )
+        "\(subject) is gone for good, for the enrolled fingers changed; store it again: "
+          + "whorl set --require current \(Escaping.operand(name))")
     }
     let authorization = try await Authorization.open(item, deed: "read", console, service)
     // The secret leaves only after the context is closed: nothing waits at the daemon while a slow reader takes it.
@@ -35,6 +35,7 @@ extension Commands {
     // Looked at before the secret is asked for: nobody types one for nothing.
     let existing = try await item(named: name)
     try checkRequirement(requirement, of: existing)
+    if existing.map(\.isGone) ?? true { try await checkFingers(requirement, subject) }
     let secret = try await newSecret(subject)
     try await store(secret, name, requirement, existing)
   }
@@ -79,6 +80,22 @@ extension Commands {
     throw CommandFailure(
       .failed,
       "\(subject) exists and requires \(has), not \(wanted.rawValue); remove it first with whorl rm, then set it")
+  }
+
+  /// A secret that only fingers open, stored where there is none, would be out of reach.
+  private func checkFingers(_ wanted: Requirement?, _ subject: String) async throws(CommandFailure) {
+    guard wanted == .any || wanted == .current, let status = try? await service.status() else { return }
+    // Where the reader or the store cannot be looked at, nothing is known of the fingers.
+    guard !status.readers.isEmpty, status.storeError.isEmpty,
+      ["not-enrolled", "available", "locked-out"].contains(status.biometry),
+      status.biometry == "not-enrolled" || status.enrolled.allSatisfy(status.unregistered.contains)
+    else { return }
+    if wanted == .current {
+      throw CommandFailure(
+        .noFingers, "\(subject): no finger is enrolled that may open secrets; enrol one with whorl enroll, then set it")
+    }
+    await console.tell(
+      "No finger is enrolled that may open \(subject); it stays out of reach until you enrol one with whorl enroll.")
   }
 
   /// From standard input when that is not a terminal, else from two equal answers.

@@ -28,30 +28,40 @@ struct StatusReport: Sendable, Equatable {
 
   private mutating func addReaders(_ status: WhorlStatus) {
     guard !status.readers.isEmpty else {
-      let reason = Escaping.line(status.biometryError, limit: 300)
+      // A store that cannot be read is told in its own place.
+      let (reason, remedy) = Escaping.parts(status.storeError.isEmpty ? clause(status.biometryError) : "")
       let todo =
-        "plug one in; if it is, lsusb shows its numbers and libfprint's device list says whether it is supported"
+        remedy
+        ?? "plug one in; if it is, lsusb shows its numbers and libfprint's device list says whether it is supported"
       add("reader", reason.isEmpty ? "none found" : "none to use: \(reason)", todo: todo)
-      return miss(CommandFailure(.noReader, "reader: \(reason.isEmpty ? "none found" : reason); \(todo)"))
+      return miss(CommandFailure(.noReader, "there is no reader to use; \(Self.above)"))
     }
     for reader in status.readers {
       let name = "\(Escaping.shown(reader.name, limit: 64)) (\(Escaping.shown(reader.driver, limit: 64)))"
       add("reader", "\(name), \(Escaping.shown(reader.scanType, limit: 32))")
     }
-    if status.biometry == "no-reader" || status.biometry == "failed" {
-      let reason = Escaping.line(status.biometryError, limit: 300)
-      // whorld says what to do, where it knows why.
-      let todo = "unplug it and plug it in again; journalctl -u whorld says more"
-      if reason.isEmpty { add("", "it cannot be used", todo: todo) } else { add("", reason) }
-      let text = reason.isEmpty ? "the reader cannot be used; \(todo)" : reason
+    if status.biometry == "no-reader" || (status.biometry == "failed" && status.storeError.isEmpty) {
+      let (reason, remedy) = Escaping.parts(clause(status.biometryError))
+      add(
+        "", reason.isEmpty ? "it cannot be used" : reason,
+        todo: remedy ?? "try again later; journalctl -u whorld says more")
       // A damaged print is told as this, too: then it is the fingers that are missing.
-      miss(CommandFailure(status.unreadable.isEmpty ? .noReader : .noFingers, text))
+      if status.unreadable.isEmpty {
+        miss(CommandFailure(.noReader, "the reader or its prints cannot be used; \(Self.above)"))
+      } else {
+        miss(CommandFailure(.noFingers, "an enrolled print is damaged; \(Self.above)"))
+      }
     }
   }
 
   private mutating func addFingers(_ status: WhorlStatus, user: String) {
     let owner = Escaping.shown(user, limit: 64)
-    if status.enrolled.isEmpty {
+    // Without a reader nobody looked for fingers, and without the store nobody knows which of them count.
+    guard !status.readers.isEmpty else { return add("fingers", "shown when a reader is there") }
+    let isUnsure = status.biometry == "failed" || !status.storeError.isEmpty
+    if status.enrolled.isEmpty, isUnsure {
+      add("fingers", status.unreadable.isEmpty ? "none of \(owner) can be seen now" : "none of \(owner) can be read")
+    } else if status.enrolled.isEmpty {
       add("fingers", "none of \(owner)", todo: "enrol one: whorl enroll")
       miss(CommandFailure(.noFingers, "no finger of \(owner) is enrolled; enrol one with: whorl enroll"))
     } else {
@@ -64,7 +74,7 @@ struct StatusReport: Sendable, Equatable {
     if !status.unreadable.isEmpty {
       add("", "damaged: \(list(status.unreadable))", todo: "enrol again: whorl enroll FINGER")
     }
-    if !status.unregistered.isEmpty {
+    if !status.unregistered.isEmpty, !isUnsure {
       add(
         "", "for logins only: \(list(status.unregistered))",
         todo: "these were not enrolled with Whorl; to open secrets with one, enrol it again: whorl enroll FINGER")
@@ -106,17 +116,21 @@ struct StatusReport: Sendable, Equatable {
         "data safety", "\(caveat),", more: "and nothing else seals that key: whoever copies the disk can read them",
         todo: "encrypt the disk; on a machine with a TPM the key is sealed with that as well, which is safer")
     default:
-      let reason = Escaping.line(status.deviceKeyError, limit: 300)
+      let (reason, remedy) = Escaping.parts(clause(status.deviceKeyError))
       let text = reason.isEmpty ? "whorld has no device key" : reason
-      let todo = "look with: systemd-creds has-tpm2; journalctl -u whorld"
+      let todo = remedy ?? "look with: systemd-creds has-tpm2; journalctl -u whorld"
       add("data safety", "secrets cannot be stored or read: \(text)", todo: todo)
       add("", "\(caveat) (a TPM makes it safer)")
-      miss(CommandFailure(.storeUnavailable, "device key: \(text); \(todo)"))
+      miss(CommandFailure(.storeUnavailable, "the device key cannot be used; \(Self.above)"))
     }
     if !status.storeError.isEmpty {
-      let text = Escaping.line(status.storeError, limit: 300)
-      add("", text, todo: "journalctl -u whorld says more")
-      miss(CommandFailure(.storeUnavailable, "store: \(text)"))
+      // The store may say no more than that its key cannot be used.
+      let key = clause(status.deviceKeyError)
+      if key.isEmpty || !clause(status.storeError).contains(key) {
+        let (text, remedy) = Escaping.parts(clause(status.storeError))
+        add("", "the store cannot be read: \(text)", todo: remedy ?? "journalctl -u whorld says more")
+      }
+      miss(CommandFailure(.storeUnavailable, "the store cannot be read; \(Self.above)"))
     }
   }
 
@@ -141,6 +155,11 @@ struct StatusReport: Sendable, Equatable {
         todo: "look at its mode, or ask with sudo whorl status")
     }
   }
+
+  /// The report has the whole sentence; the line after it does not repeat that.
+  private static let above = "the report of whorl status says what to do"
+
+  private func clause(_ text: String) -> String { Escaping.clause(text, limit: 300) }
 
   private func list(_ fingers: [String]) -> String {
     fingers.map { Escaping.shown($0, limit: 64) }.joined(separator: ", ")

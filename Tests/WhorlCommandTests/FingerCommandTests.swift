@@ -42,6 +42,43 @@ import WhorlClient
     #expect(fixture.complaint.contains("the new print was deleted"))
   }
 
+  @Test @GLibActor func `who enrols a finger anew is told before the first touch and at the end what it can cost`()
+    async
+  {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.scans = [goodScan, [done("verify-no-match")]]
+    #expect(await fixture.run("enroll", "left-thumb") == .authenticationFailed)
+    let warning = fixture.console.told.firstIndex { $0.contains("replaces the old one") }
+    let touch = fixture.console.told.firstIndex { $0.contains("Touch") }
+    #expect((warning ?? .max) < (touch ?? 0))
+    #expect(fixture.complaint.contains("is now not enrolled any more"))
+  }
+
+  @Test @GLibActor func `no password is asked for while none is looked at, or where there is none`() async {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.statusAnswer.biometry = "locked-out"
+    fixture.service.statusAnswer.passcodeDelay = 30
+    #expect(await fixture.run("verify") == .lockedOut)
+    #expect(fixture.complaint.contains("30 seconds"))
+
+    let other = Fixture()
+    other.service.fingers = ["left-thumb"]
+    other.service.statusAnswer.biometry = "locked-out"
+    other.service.statusAnswer.passcode = "not-set"
+    #expect(await other.run("verify") == .failed)
+    #expect(other.complaint.contains("passwd"))
+    for one in [fixture, other] { #expect(one.console.asked.isEmpty && one.console.told.isEmpty) }
+  }
+
+  @Test @GLibActor func `a daemon's sentence that names a remedy gets no second one`() async {
+    let fixture = Fixture()
+    fixture.service.problems["claim"] = [WhorlError(.fprint(.internalError), "The reader fell asleep; touch it.")]
+    #expect(await fixture.run("enroll") == .failed)
+    #expect(fixture.complaint == "reader Fake Reader: The reader fell asleep; touch it")
+  }
+
   @Test @GLibActor func `a confirmation that fails in another way deletes the print too, and says where that failed`()
     async
   {
@@ -57,7 +94,7 @@ import WhorlClient
   @Test(arguments: [
     ("enroll-failed", ExitCode.failed, "did not fit together"), ("enroll-data-full", .failed, "memory is full"),
     ("enroll-duplicate", .failed, "enrolled already"), ("enroll-disconnected", .noReader, "unplugged"),
-    ("enroll-unknown-error", .failed, "reader failed"), ("enroll-\u{1B}[2J", .failed, "enroll-\\u{1B}[2J"),
+    ("enroll-unknown-error", .failed, "stopped or failed"), ("enroll-\u{1B}[2J", .failed, "enroll-\\u{1B}[2J"),
   ])
   @GLibActor func `each way that an enrolment fails has its text, and nothing is confirmed`(
     word: String, code: ExitCode, text: String

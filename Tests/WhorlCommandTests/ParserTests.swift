@@ -64,6 +64,8 @@ import Testing
     ["frob"], ["get", "--frob", "x"], ["get", "-z", "x"], ["enroll", "toe"], ["set", "x", "--require", "blood"],
     ["list", "extra"], ["status", "extra"], ["fingers", "left-thumb"], ["enroll", "left-thumb", "right-thumb"],
     ["set", "x", "--require"], ["enroll", "--user"], ["delete", "--all=yes"], ["--frob"], ["list", "--all"],
+    ["help", "frob"], ["--help", "frob"], ["help", "get", "extra"],
+    ["set", "x", "--require", "any", "--require", "none"],
   ])
   func `a wrong word is a usage error that names it`(words: [String]) throws {
     let failure = try #require(
@@ -74,6 +76,14 @@ import Testing
       "frob", "--frob", "-z", "toe", "blood", "extra", "left-thumb", "right-thumb", "--require", "--user", "--all",
     ]
     #expect(named.contains { failure.message.contains($0) }, "\(failure.message)")
+  }
+
+  @Test func `what is wrong with an option points to the command's help, and for names to two dashes`() throws {
+    #expect(failure("get", "-mail")?.message.contains("whorl help get") == true)
+    #expect(failure("get", "-mail")?.message.contains("write --") == true)
+    #expect(failure("enroll", "-x")?.message.contains("write --") == false)
+    #expect(failure("set", "x", "--require")?.message.contains("whorl help set") == true)
+    #expect(try parse("set", "x", "-rany", "--require=any") == .set(name: "x", requirement: .any))
   }
 
   @Test(arguments: [
@@ -117,6 +127,23 @@ import Testing
   ])
   func `what a terminal would obey is shown and not sent`(raw: String, shown: String) {
     #expect(Escaping.shown(raw) == shown)
+  }
+
+  @Test(arguments: [
+    ("Plug one in.", "Plug one in"), ("Plug one in., or not", "Plug one in, or not"), ("A.; b.", "A; b"),
+    ("cut...", "cut..."), ("", ""), (".", ""), ("v1.2 is old. ", "v1.2 is old"),
+  ])
+  func `a daemon's sentence loses its full stop inside another`(raw: String, clause: String) {
+    #expect(Escaping.clause(raw) == clause)
+  }
+
+  @Test(arguments: [
+    ("mail", "mail"), ("my mail", "'my mail'"), ("it's", "'it'\\''s'"), ("-x", "-- -x"),
+    ("a\n'\\", "$'a\\U0000000A\\'\\\\'"),
+    ("$(rm)", "'$(rm)'"), ("", "''"), ("~", "'~'"),
+  ])
+  func `a name is quoted for the shell where it has to be`(raw: String, word: String) {
+    #expect(Escaping.operand(raw) == word)
   }
 
   @Test func `long text is cut`() {

@@ -49,6 +49,49 @@ private let everyCode: [WhorlError.Code] =
     #expect(await fixture.run("get", "mail") == .gone)
     #expect(fixture.complaint.contains("gone for good"))
     #expect(fixture.service.calls == ["items"])
+    #expect(fixture.complaint.hasSuffix("whorl set --require current mail"))
+  }
+
+  @Test @GLibActor func `locked out, a secret that only a finger opens names the way back`() async {
+    let fixture = fixture(.any)
+    fixture.service.problems["secret"] = [WhorlError(.biometryLockout, "No finger counts; give a password once.")]
+    #expect(await fixture.run("get", "mail") == .lockedOut)
+    #expect(fixture.complaint == "\"mail\": No finger counts; end that with your password: whorl verify")
+  }
+
+  @Test @GLibActor func `with neither finger nor password both remedies are named and nothing is asked`() async {
+    let problems = [WhorlError(.passcodeNeeded, "no finger is enrolled; give it"), WhorlError(.passcodeNotSet, "x")]
+    for problem in problems {
+      let fixture = fixture(.presence)
+      fixture.service.statusAnswer.passcode = "not-set"
+      fixture.service.problems["secret"] = [problem]
+      #expect(await fixture.run("get", "mail") == .failed)
+      #expect(fixture.complaint.contains("whorl enroll"))
+      #expect(fixture.complaint.contains("passwd"))
+      #expect(fixture.console.asked.isEmpty)
+    }
+    let fixture = fixture(.presence)
+    fixture.service.statusAnswer.passcode = "not-set"
+    #expect(await fixture.run("get", "mail") == .ok)
+    #expect(!fixture.console.told[0].contains("Enter"))
+  }
+
+  @Test @GLibActor func `set for a finger that nobody has is refused, or warned of, before the secret is asked for`()
+    async
+  {
+    let fixture = fixture()
+    fixture.console.input = [1]
+    fixture.service.statusAnswer.readers = [WhorlStatus.Reader()]
+    fixture.service.statusAnswer.biometry = "available"
+    fixture.service.statusAnswer.enrolled = ["left-thumb"]
+    fixture.service.statusAnswer.unregistered = ["left-thumb"]
+    #expect(await fixture.run("set", "mail", "--require", "current") == .noFingers)
+    #expect(fixture.service.calls == ["items", "status"])
+    #expect(fixture.console.told.isEmpty)
+    #expect(await fixture.run("set", "mail", "--require", "any") == .ok)
+    #expect(fixture.console.told.count == 1)
+    fixture.service.statusAnswer.unregistered = []
+    #expect(await fixture.run("set", "other", "--require", "current") == .ok)
   }
 
   @Test @GLibActor func `Enter goes on to the passcode, for secrets that take one`() async {

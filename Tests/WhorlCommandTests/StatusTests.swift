@@ -68,7 +68,7 @@ import WhorlClient
     failed.biometry = "failed"
     failed.biometryError = "the reader is in use"
     #expect(report(failed).failure?.code == .noReader)
-    #expect(report(failed).failure?.message.contains("in use") == true)
+    #expect(report(failed).lines.contains { $0.contains("in use") })
 
     var noFingers = complete
     noFingers.enrolled = []
@@ -97,6 +97,32 @@ import WhorlClient
       #expect(report.lines.contains { $0.contains("-> ") })
       #expect(report.failure?.message.contains("\n") == false)
     }
+  }
+
+  @Test func `without a reader nothing is said to be missing of the fingers, and one remedy is named`() {
+    var status = complete
+    status.readers = []
+    status.enrolled = []
+    status.biometry = "no-reader"
+    status.biometryError = "No fingerprint reader is there that libfprint knows; plug one in."
+    let lines = report(status).lines
+    #expect(lines.contains("fingers      shown when a reader is there"))
+    #expect(!lines.contains { $0.contains("whorl enroll") })
+    #expect(lines.contains("             -> plug one in"))
+    #expect(lines.filter { $0.contains("plug one in") }.count == 1)
+  }
+
+  @Test func `a store that cannot be read is told once, and nothing is said of who enrolled the fingers`() {
+    var status = complete
+    status.storeError = "The keychain of paul is damaged; restore it from a backup."
+    status.biometry = "failed"
+    status.biometryError = status.storeError
+    status.unregistered = status.enrolled
+    let report = report(status)
+    #expect(report.failure?.code == .storeUnavailable)
+    let told = report.lines + [report.failure?.message ?? ""]
+    #expect(told.filter { $0.contains("is damaged") }.count == 1)
+    #expect(!told.contains { $0.contains("not enrolled with Whorl") || $0.contains("..") || $0.contains(".;") })
   }
 
   @Test func `without the daemon the logins are still shown`() {
