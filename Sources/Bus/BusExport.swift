@@ -28,7 +28,7 @@ public struct BusCall: Sendable {
   }
 }
 
-/// What a method answers.
+/// What a method answers: of more than 8 MiB, the caller gets the error org.whorl.Error.TooLarge instead.
 public struct BusAnswer: Sendable {
   /// The out arguments, in the types that the interface XML promises.
   public var arguments: [BusValue]

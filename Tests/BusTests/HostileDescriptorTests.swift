@@ -10,8 +10,7 @@ import Testing
 private final class LingeringSocket {
   private(set) var descriptor: Int32
   private var peer: Int32
-  /// What /proc/self/fd calls it.
-  private let name: String
+  private let inode: UInt64
 
   init() throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -29,7 +28,7 @@ private final class LingeringSocket {
     }
     self.descriptor = descriptor
     peer = isConnected ? accept(listener, nil, nil) : -1
-    name = "socket:[\(Self.inode(of: descriptor))]"
+    inode = Self.inode(of: descriptor)
     try #require(peer >= 0)
     let flags = fcntl(descriptor, F_GETFL)
     _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
@@ -42,7 +41,8 @@ private final class LingeringSocket {
 
   private static func inode(of descriptor: Int32) -> UInt64 {
     var facts = stat()
-    return fstat(descriptor, &facts) == 0 ? UInt64(facts.st_ino) : 0
+    let isSocket = fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFSOCK
+    return isSocket ? UInt64(facts.st_ino) : 0
   }
 
   /// Lets go of our own copy, once others hold some, so that the last one is theirs.
@@ -53,11 +53,7 @@ private final class LingeringSocket {
 
   /// How many descriptors of this process still are this socket.
   var copies: Int {
-    (0..<1024).filter { number in
-      var target = [CChar](repeating: 0, count: 64)
-      let length = readlink("/proc/self/fd/\(number)", &target, 63)
-      return length > 0 && String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self) == name
-    }.count
+    (0..<1024).filter { Self.inode(of: $0) == inode }.count
   }
 
   /// Ends what a close of the other end may wait for.
