@@ -29,6 +29,8 @@ final class FakeService: Service {
   /// What a touch reports before the answer.
   var touch: [WhorlProgress] = [.waiting(reader: "Fake Reader", scanType: "press", fingers: [])]
   var passcode: String?
+  /// The delay in seconds that each wrong passcode leaves, in turn; none left is none.
+  var delays: [Int] = []
   /// The statuses of each enrolment and verification, in turn.
   var scans: [[FprintScanStatus]] = []
   /// Keeps a secret waiting for its touch until the passcode is preferred or the task is cancelled.
@@ -130,7 +132,10 @@ final class FakeService: Service {
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
     try enter("passcode")
     let given = passcode.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-    guard given == self.passcode else { throw WhorlError(.authenticationFailed, "") }
+    guard given == self.passcode else {
+      statusAnswer.passcodeDelay = delays.isEmpty ? 0 : delays.removeFirst()
+      throw WhorlError(.authenticationFailed, "")
+    }
     passcodeGiven = true
   }
 

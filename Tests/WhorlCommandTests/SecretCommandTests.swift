@@ -148,6 +148,19 @@ private let everyCode: [WhorlError.Code] =
     #expect(other.console.emitted == nil)
   }
 
+  @Test(arguments: [([0, 1], ExitCode.lockedOut, "1 second"), ([0, 0, 30], .authenticationFailed, "30 seconds")])
+  @GLibActor func `after wrong passcodes the delay is said, and none is asked for meanwhile`(
+    delays: [Int], code: ExitCode, text: String
+  ) async {
+    let fixture = fixture(.passcode)
+    fixture.service.passcode = "right"
+    fixture.service.delays = delays
+    fixture.console.answers = ["a", "b", "c", "right"]
+    #expect(await fixture.run("get", "mail") == code)
+    #expect(fixture.complaint.hasSuffix("try again in \(text)"))
+    #expect(fixture.console.asked.count == delays.count)
+  }
+
   @Test @GLibActor func `a passcode that is never enough does not go round for ever`() async {
     let fixture = fixture(.passcode)
     fixture.service.passcode = "right"
