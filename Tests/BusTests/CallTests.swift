@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite struct CallTests {
+@Suite(.timeLimit(.minutes(5))) struct CallTests {
   @Test func `a call reaches the handler and its answer comes back`() async throws {
     try await withScene([
       "Add": { BusAnswer([.int32(($0.arguments[0].asInt32 ?? 0) + ($0.arguments[1].asInt32 ?? 0))]) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite struct DescriptorTests {
+@Suite(.timeLimit(.minutes(5))) struct DescriptorTests {
   /// A pipe whose ends a test owns.
   private static func makePipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]

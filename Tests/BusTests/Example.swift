@@ -68,7 +68,7 @@ final class Scene {
   }
 
   func call(
-    _ method: String, _ arguments: [BusValue] = [], descriptors: [Int32] = [], timeout: Int? = 20_000,
+    _ method: String, _ arguments: [BusValue] = [], descriptors: [Int32] = [], timeout: Int? = nil,
     options: BusCallOptions = []
   ) async throws(BusError) -> BusReply {
     try await client.call(
@@ -79,7 +79,7 @@ final class Scene {
   func callProperties(_ method: String, _ arguments: [BusValue]) async throws(BusError) -> BusReply {
     try await client.call(
       destination: service.uniqueName, path: "/example", interface: "org.freedesktop.DBus.Properties", method: method,
-      arguments: arguments)
+      arguments: arguments, timeoutMilliseconds: nil)
   }
 }
 

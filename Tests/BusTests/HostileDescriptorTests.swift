@@ -68,7 +68,7 @@ private final class LingeringSocket {
   }
 }
 
-@Suite struct HostileDescriptorTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileDescriptorTests {
   enum Way: CaseIterable {
     case signal, heardSignal, unknownPath, unknownMethod, wrongArguments, tooLarge, ignored, reply
   }

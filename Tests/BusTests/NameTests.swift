@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bus
 
-@Suite struct NameTests {
+@Suite(.timeLimit(.minutes(5))) struct NameTests {
   @Test func `a name is taken at once or not at all`() async throws {
     try await withScene { scene in
       #expect(try await scene.client.owner(of: "org.example.Name") == nil)

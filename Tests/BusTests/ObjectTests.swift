@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bus
 
-@Suite struct ObjectTests {
+@Suite(.timeLimit(.minutes(5))) struct ObjectTests {
   @GLibActor
   private static func introspect(_ scene: Scene, _ path: String) async throws -> String {
     let reply = try await scene.client.call(

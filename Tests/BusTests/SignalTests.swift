@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
   @Test func `a signal to one connection reaches that one alone`() async throws {
     try await withScene { scene in
       let other = try await BusConnection.open(address: scene.bus.address)

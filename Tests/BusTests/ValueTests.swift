@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bus
 
-@Suite struct ValueTests {
+@Suite(.timeLimit(.minutes(5))) struct ValueTests {
   static let values: [BusValue] = [
     .byte(255), .boolean(true), .boolean(false), .int16(.min), .uint16(.max), .int32(.min), .uint32(.max), .int64(.min),
     .uint64(.max), .double(-0.5), .string(""), .string("Ünïcödé 👆"), .objectPath("/a/b_1"), .signature("a{sv}(ii)"),

@@ -21,10 +21,9 @@ import Testing
       world = try await World()
       // whorld finds its bridge beside itself, so a copy of it beside a stand-in gets the stand-in.
       programs = try TemporaryFolder(open: true)
-      try FileManager.default.copyItem(atPath: BuiltPrograms.path("whorld"), toPath: programs("whorld"))
-      try FileManager.default.copyItem(
-        atPath: SourceTree.path("Tests/IntegrationTests/Scripts/garbling-bridge.py"), toPath: programs("whorl-reader"))
-      chmod(programs("whorl-reader"), 0o755)
+      try ProgramFile.copy(BuiltPrograms.path("whorld"), to: programs("whorld"))
+      try ProgramFile.copy(
+        SourceTree.path("Tests/IntegrationTests/Scripts/garbling-bridge.py"), to: programs("whorl-reader"))
       try programs.write(BuiltPrograms.path("whorl-reader"), to: "real")
       daemon = try await world.startDaemon(programs("whorld"))
     }

@@ -18,14 +18,9 @@ struct DeviceKeyStoreTests {
     DeviceKeyStore(path: path, credentialSecret: hostKey, program: program, secondsToWait: seconds)
   }
 
-  /// A program of the test's own in the place of systemd-creds. It is written by another process: while this one has
-  /// it open for writing, a child forked by another test would hold it open too, and it could not be run.
-  private func script(_ lines: String) async throws -> String {
-    let text = try folder.write("#!/bin/sh\n\(lines)\n", to: "text")
-    let program = folder("creds")
-    #expect(try await RunningProgram.run("/bin/cp", ["--remove-destination", text, program]).status == 0)
-    chmod(program, 0o755)
-    return program
+  /// A program of the test's own in the place of systemd-creds.
+  private func script(_ lines: String) throws -> String {
+    try folder.writeProgram("#!/bin/sh\n\(lines)\n", to: "creds")
   }
 
   private func deviceKeyError(_ body: () throws -> Void) throws -> String {
@@ -124,30 +119,30 @@ struct DeviceKeyStoreTests {
   }
 
   @Test func `a program that fails, with its own words, stores nothing`() async throws {
-    let program = try await script("echo 'no \u{1b}[31mhost key' >&2; exit 3")
+    let program = try script("echo 'no \u{1b}[31mhost key' >&2; exit 3")
     let text = try deviceKeyError { _ = try store(program: program).load() }
     #expect(text.contains("no ?[31mhost key"))
     #expect(access(path, F_OK) != 0)
   }
 
   @Test func `a program that does not give back what it sealed stores nothing`() async throws {
-    let program = try await script("case \"$*\" in *encrypt*) cat;; *) head -c 32 /dev/zero;; esac")
+    let program = try script("case \"$*\" in *encrypt*) cat;; *) head -c 32 /dev/zero;; esac")
     #expect(try deviceKeyError { _ = try store(program: program).load() }.contains("did not come back the same"))
     #expect(access(path, F_OK) != 0)
   }
 
   @Test func `a program that floods, hangs or dies is ended and named`() async throws {
-    let flood = try await script("exec cat /dev/zero")
+    let flood = try script("exec cat /dev/zero")
     #expect(try deviceKeyError { _ = try store(program: flood).load() }.contains("gave more than"))
-    let hang = try await script("exec sleep 1000")
+    let hang = try script("exec sleep 1000")
     #expect(try deviceKeyError { _ = try store(program: hang, seconds: 1).load() }.contains("did not end within 1"))
-    let dead = try await script("kill -9 $$")
+    let dead = try script("kill -9 $$")
     _ = try deviceKeyError { _ = try store(program: dead).load() }
     #expect(access(path, F_OK) != 0)
   }
 
   @Test func `the program gets a fixed environment and no descriptor but the standard ones`() async throws {
-    let program = try await script("env > \(folder("env")); ls /proc/self/fd > \(folder("fds")); exit 1")
+    let program = try script("env > \(folder("env")); ls /proc/self/fd > \(folder("fds")); exit 1")
     let stray = open("/dev/null", O_RDONLY)
     defer { close(stray) }
     _ = try deviceKeyError { _ = try store(program: program).load() }

@@ -35,7 +35,7 @@ struct Recording {
 
       """
     return ReaderKeeper(
-      program: try folder.write(script, to: "bridge", mode: 0o755),
+      program: try folder.writeProgram(script, to: "bridge"),
       environment: [
         "PATH": "/usr/bin:/bin", "FP_DEVICE_EMULATION": "1",
         "FP_DRIVERS_WHITELIST": String(name.prefix { $0 != "-" }),

@@ -56,15 +56,14 @@ struct Bench: Sendable {
     try folder.makeFolder("services", mode: 0o755)
     try folder.makeFolder("pam.d", mode: 0o755)
     // Other users must reach it, wherever the project lies.
-    try FileManager.default.copyItem(atPath: Bench.builtModule(), toPath: folder("pam_whorl.so"))
-    chmod(folder("pam_whorl.so"), 0o755)
+    try ProgramFile.copy(Bench.builtModule(), to: folder("pam_whorl.so"))
     address = "unix:path=\(folder("bus"))"
     if let activatable {
-      let script = try folder.write(
+      let script = try folder.writeProgram(
         """
         #!/bin/sh
         DBUS_SYSTEM_BUS_ADDRESS=\(address) exec \(Bench.tool("fake_whorl.py")) --stay '\(Step.script(activatable))'
-        """, to: "start", mode: 0o755)
+        """, to: "start")
       try folder.write("[D-BUS Service]\nName=org.whorl\nExec=\(script)\n", to: "services/org.whorl.service")
     }
     bus = try RunningProgram(
