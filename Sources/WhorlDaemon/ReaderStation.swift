@@ -65,8 +65,10 @@ final class ReaderStation {
   private func closeIfUnused() async {
     do { try await door.take(for: "closing", waiting: nil) } catch { return }
     defer { door.give() }
-    guard users == 0, openedIn != nil else { return }
+    guard users == 0, let bridge = openedIn else { return }
     openedIn = nil
+    // With its bridge the reader is closed; asking would only start a new one.
+    guard bridge == keeper.processID else { return }
     do {
       try await keeper.close(id)
     } catch .notOpen, .noSuchReader, .bridgeFailed {
