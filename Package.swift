@@ -33,7 +33,8 @@ func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target
 let testTargets: [Target] = [
   .target(name: "CGabor", path: "Tests/CGabor"),
   .target(
-    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor"], path: "Tests/TestKit", exclude: ["Scripts"],
+    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor"], path: "Tests/TestKit",
+    exclude: ["Scripts"],
     swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
   program("fake-bridge", ["ReaderLink"], path: "Tests/fake-bridge"),
