@@ -59,7 +59,7 @@ final class AuthenticationFace: BusHandler {
       return BusAnswer([.strings(satisfied.map(\.rawValue).sorted())])
 
     case ("ProvidePasscode", 2):
-      let secret = try Self.secret(call, arguments[1], limit: Self.passcodeLimit)
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
       try await enclave.providePasscode(try CallFrame.context(arguments[0]), owner: owner, passcode: secret)
       return BusAnswer()
 
@@ -98,21 +98,6 @@ final class AuthenticationFace: BusHandler {
       return try await self.enclave.authenticate(user: account.user, options: request.options, progress: progress)
     }
     return BusAnswer([.string(finger)])
-  }
-
-  /// The secret in a descriptor that came with a call.
-  static func secret(_ call: BusCall, _ handle: BusValue, limit: Int) throws -> SecretBytes {
-    let descriptor = try call.descriptor(handle)
-    do {
-      return try descriptor.withDescriptor { file throws(SecretMemoryError) in
-        try SecretFile.take(file, limit: limit)
-      }
-    } catch .tooLarge {
-      throw BusMethodError.whorl(
-        "TooLarge", "The secret is longer than \(limit) bytes, which is the most there can be.")
-    } catch {
-      throw BusMethodError.whorl("Param", "The secret that came along cannot be taken: \(error)")
-    }
   }
 }
 

@@ -2,6 +2,7 @@ internal import Bus
 internal import Enclave
 internal import GLibLoop
 internal import Keychain
+internal import SecretMemory
 
 /// What Whorl's own bus faces do around each call: find out who calls, end with the caller, and name errors.
 @GLibActor
@@ -45,5 +46,20 @@ struct CallFrame {
   static func context(_ value: BusValue) throws(BusMethodError) -> ContextID {
     guard let number = value.asUInt32 else { throw .whorl("Param", "A context is a number.") }
     return ContextID(rawValue: number)
+  }
+
+  /// The secret in a descriptor that came with a call.
+  static func secret(_ call: BusCall, _ handle: BusValue, limit: Int) throws -> SecretBytes {
+    let descriptor = try call.descriptor(handle)
+    do {
+      return try descriptor.withDescriptor { file throws(SecretMemoryError) in
+        try SecretFile.take(file, limit: limit)
+      }
+    } catch .tooLarge {
+      throw BusMethodError.whorl(
+        "TooLarge", "The secret is longer than \(limit) bytes, which is the most there can be.")
+    } catch {
+      throw BusMethodError.whorl("Param", "The secret that came along cannot be taken: \(error)")
+    }
   }
 }

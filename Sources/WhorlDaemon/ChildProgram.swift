@@ -52,9 +52,10 @@ enum ChildProgram {
   private static func end(of pid: pid_t, seconds: Int) async -> ChildEnd {
     let descriptor = cposix_pidfd_open(pid)
     guard descriptor >= 0 else {
+      let code = errno
       kill(pid, SIGKILL)
       _ = reap(pid)
-      return .notStarted(errno)
+      return .notStarted(code)
     }
     defer { close(descriptor) }
     let (ends, ended) = AsyncStream.makeStream(of: Bool.self)

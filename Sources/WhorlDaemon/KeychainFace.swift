@@ -29,7 +29,7 @@ final class KeychainFace: BusHandler {
       var options = try StrictOptions(arguments[1], what: "option")
       let accessControl = try ItemCoding.accessControl(&options)
       try options.finish()
-      let secret = try AuthenticationFace.secret(call, arguments[2], limit: KeychainLimits.secretBytes)
+      let secret = try CallFrame.secret(call, arguments[2], limit: KeychainLimits.secretBytes)
       try await enclave.add(user: caller.user, attributes: attributes, accessControl: accessControl, secret: secret)
       return BusAnswer()
 
@@ -93,7 +93,7 @@ final class KeychainFace: BusHandler {
       throw BusMethodError.whorl("Param", "An update takes one secret or none.")
     }
     guard let handle = handles.first else { return nil }
-    return try AuthenticationFace.secret(call, handle, limit: KeychainLimits.secretBytes)
+    return try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes)
   }
 
   private static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
