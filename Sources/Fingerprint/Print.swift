@@ -51,6 +51,12 @@ public final class Print {
   /// The user it was enrolled for; empty when the template did not say.
   public var user: String { fp_print_get_username(pointer).map { String(cString: $0) } ?? "" }
 
+  /// libfprint's identifier of the driver that it belongs to.
+  public var driver: String { fp_print_get_driver(pointer).map { String(cString: $0) } ?? "" }
+
+  /// libfprint's identifier of the device that it belongs to.
+  public var deviceID: String { fp_print_get_device_id(pointer).map { String(cString: $0) } ?? "" }
+
   /// Whether the template lives in the reader's own storage.
   public var isStoredOnReader: Bool { fp_print_get_device_stored(pointer) != 0 }
 

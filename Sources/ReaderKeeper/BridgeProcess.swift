@@ -33,7 +33,7 @@ final class BridgeProcess {
       close(ends[1])
       throw Self.failure("cannot start \(program)", error.code)
     }
-    stream = ByteStream(descriptor: ends[0], queueLimit: 2 * LinkLimits.messageBytes)
+    stream = ByteStream(descriptor: ends[0], queueLimit: 2 * LinkLimits.requestBytes)
     // By descriptor and not by signal: the pid stays ours until waitpid below, so that kill never hits another process.
     exitDescriptor = cposix_pidfd_open(pid)
     guard exitDescriptor >= 0 else {

@@ -24,7 +24,7 @@ final class BridgeSession {
 
   private let process: BridgeProcess
   private let limits: ReaderKeeper.Limits
-  private var decoder = FrameDecoder()
+  private var decoder = FrameDecoder(limit: LinkLimits.answerBytes)
   private var greeted = false
   private var lastNumber: UInt64 = 0
   private var pending: [UInt64: PendingRequest] = [:]

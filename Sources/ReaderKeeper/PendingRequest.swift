@@ -111,6 +111,8 @@ final class PendingRequest {
     case (.verify, .verdict(_, let index)): index == 0
     case (.identify(_, let prints), .verdict(let matched, let index)):
       fits(matched: matched, index: index, of: prints.count)
+    case (.storedPrints(_, let known), .storedPrints(let prints)):
+      prints.allSatisfy { $0.knownIndex.map(known.indices.contains) ?? true }
     default: false
     }
   }
@@ -129,8 +131,8 @@ extension ReaderRequest {
     switch self {
     case .ping, .enumerate, .cancel: nil
     case .open(let reader), .close(let reader), .enroll(let reader, _, _), .verify(let reader, _),
-      .identify(let reader, _), .capture(let reader), .listPrints(let reader), .deletePrint(let reader, _),
-      .clearStorage(let reader):
+      .identify(let reader, _), .capture(let reader), .listPrints(let reader), .storedPrints(let reader, _),
+      .deletePrint(let reader, _), .clearStorage(let reader):
       reader
     }
   }

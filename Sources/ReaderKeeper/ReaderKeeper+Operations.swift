@@ -102,6 +102,27 @@ extension ReaderKeeper {
     return prints
   }
 
+  /// The prints in the reader's own storage with what libfprint reads in each, and which of the prints on the disk it is.
+  ///
+  /// - Parameter known: at most `LinkLimits.prints` prints as fprintd keeps them in files; those that are damaged or
+  ///   another reader's equal nothing.
+  /// - Returns: ``ReaderLink/StoredPrint/knownIndex`` is an index into `known`.
+  /// - Throws: `.notSupported` where the reader cannot list its storage, `.notOpen`.
+  public func storedPrints(
+    _ reader: ReaderID, known: [[UInt8]]
+  ) async throws(ReaderError) -> [StoredPrint] {
+    let (session, token) = try await locate(reader)
+    let reply = try await session.send(.storedPrints(reader: token, known: known))
+    guard case .storedPrints(let prints) = reply else { throw .unexpected }
+    return prints.map { print in
+      var copy = print
+      copy.user = print.user.printable
+      copy.driver = print.driver.printable
+      copy.deviceID = print.deviceID.printable
+      return copy
+    }
+  }
+
   /// Deletes a print from the reader's own storage.
   public func deletePrint(_ reader: ReaderID, print: [UInt8]) async throws(ReaderError) {
     let (session, token) = try await locate(reader)

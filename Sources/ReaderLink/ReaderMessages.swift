@@ -19,6 +19,8 @@ public enum ReaderRequest: Sendable, Hashable {
   case capture(reader: UInt32)
   /// List the prints on the reader's chip.
   case listPrints(reader: UInt32)
+  /// List the prints on the reader's chip, each with what libfprint reads in it and which of the `known` prints it is.
+  case storedPrints(reader: UInt32, known: [[UInt8]])
   /// Delete one print from the reader's chip.
   case deletePrint(reader: UInt32, print: [UInt8])
   /// Delete every print from the reader's chip.
@@ -43,6 +45,8 @@ public enum ReaderReply: Sendable, Hashable {
   case image(width: UInt32, height: UInt32, pixels: [UInt8])
   /// The prints on the chip.
   case prints([[UInt8]])
+  /// The prints on the chip with what is in them.
+  case storedPrints([StoredPrint])
   /// The request failed.
   case failed(ReaderError)
 }

@@ -8,7 +8,7 @@ internal import ReaderLink
 final class Bridge {
   private let stream: ByteStream
   private let roster = Roster()
-  private var decoder = FrameDecoder()
+  private var decoder = FrameDecoder(limit: LinkLimits.requestBytes)
   private var running: [UInt64: Task<Void, Never>] = [:]
   private var ended: CheckedContinuation<Int32, Never>?
   private var exitCode: Int32?
@@ -20,7 +20,7 @@ final class Bridge {
 
   /// Takes the socket over.
   init(descriptor: Int32) {
-    stream = ByteStream(descriptor: descriptor, queueLimit: 2 * LinkLimits.messageBytes)
+    stream = ByteStream(descriptor: descriptor, queueLimit: 2 * LinkLimits.answerBytes)
   }
 
   /// Serves until the end; gives the exit code.

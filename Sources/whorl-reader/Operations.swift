@@ -32,6 +32,10 @@ struct Operations {
         for print in try await reader.listPrints() { list.append(try print.serialized()) }
         return .prints(list)
       }
+    case .storedPrints(let token, let known):
+      return try await roster.withReader(token) { reader throws(ReaderError) in
+        .storedPrints(Comparison.of(try await reader.listPrints(), with: known))
+      }
     case .deletePrint(let token, let bytes):
       let print = try Print(deserializing: bytes)
       try await roster.withReader(token) { reader throws(ReaderError) in try await reader.delete(print) }

@@ -76,6 +76,18 @@ import Testing
     await keeper.stop()
   }
 
+  @Test @GLibActor func `a stored print that claims to be one that was not given costs one error`() async throws {
+    let fake = try FakeSetup("stored print out of range")
+    let keeper = fake.keeper
+    try await keeper.open(reader)
+    expectBridgeFailed(await failure { try await keeper.storedPrints(reader, known: [print, print]) })
+    try await keeper.open(reader)
+    let stored = try await keeper.storedPrints(reader, known: [print, print])
+    #expect(stored.map(\.user) == ["a?b"])
+    #expect(stored.map(\.knownIndex) == [1])
+    await keeper.stop()
+  }
+
   @Test @GLibActor func `every request that was pending fails, each once`() async throws {
     let fake = try FakeSetup("waits")
     let keeper = fake.keeper

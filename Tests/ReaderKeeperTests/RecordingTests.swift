@@ -52,8 +52,9 @@ struct RecordingTests {
     let reader = try #require(ReaderID.ids(of: try await keeper.readers()).first)
     try await keeper.open(reader)
     let print = try await keeper.enroll(reader, finger: nil, user: "") { _ in }
-    let list = try await keeper.listPrints(reader)
-    #expect(list.count == 1)
+    let stored = try await keeper.storedPrints(reader, known: [[], print])
+    #expect(stored.map(\.knownIndex) == [1])
+    let list = stored.map(\.bytes)
     #expect(try await keeper.verify(reader, print: print))
     #expect(try await keeper.identify(reader, prints: list) == 0)
     try await keeper.deletePrint(reader, print: print)

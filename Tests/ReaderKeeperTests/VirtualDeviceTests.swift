@@ -29,6 +29,28 @@ import Testing
     await keeper.stop()
   }
 
+  @Test @GLibActor func `the prints of a chip are told apart from those on the disk by libfprint itself`() async throws
+  {
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE_STORAGE", driver: "virtual_device_storage")
+    let (keeper, reader) = (setup.keeper, setup.reader)
+    let left = try await setup.enroll("left", finger: .leftIndex)
+    let right = try await setup.enroll("right", finger: .rightIndex)
+    try await keeper.deletePrint(reader, print: left)
+    try await setup.device.command("INSERT stranger")
+
+    let stored = try await keeper.storedPrints(reader, known: [left, Array(right.dropLast(4)), right])
+    #expect(stored.count == 2)
+    let ours = try #require(stored.first { $0.knownIndex != nil })
+    let other = try #require(stored.first { $0.knownIndex == nil })
+    #expect(ours.knownIndex == 2)
+    #expect(ours.driver == "virtual_device_storage")
+    #expect(ours.deviceID == reader.deviceID)
+    // What was listed is good for deleting it.
+    try await keeper.deletePrint(reader, print: other.bytes)
+    #expect(try await keeper.storedPrints(reader, known: [left, right]).map(\.knownIndex) == [1])
+    await keeper.stop()
+  }
+
   @Test @GLibActor func `a print of another reader is refused by name`() async throws {
     let image = try await VirtualSetup()
     let print = try await image.enroll(.whorl)

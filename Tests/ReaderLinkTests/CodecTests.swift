@@ -80,9 +80,9 @@ private func message(_ frame: [UInt8]) -> [UInt8] { Array(frame.dropFirst(4)) }
     #expect(throws: LinkError.unknownMessage(9)) { try ReaderAnswer(decoding: [9]) }
     // A text that is no UTF-8.
     #expect(throws: LinkError.invalid("a text")) { try ReaderAnswer(decoding: [1, 1, 0, 1, 0, 0xff]) }
-    // A list of 257 indices, and one whose indices are not there.
+    // A list of 1025 indices, and one whose indices are not there.
     let head: [UInt8] = [3, 6, 0, 0, 0, 0, 0, 0, 0, 0]
-    #expect(throws: LinkError.tooLarge("a list of prints")) { try ReaderAnswer(decoding: head + [1, 1]) }
+    #expect(throws: LinkError.tooLarge("a list of prints")) { try ReaderAnswer(decoding: head + [1, 4]) }
     #expect(throws: LinkError.truncated) { try ReaderAnswer(decoding: head + [0, 1]) }
     // An image that claims 4096 x 4096 pixels and has none.
     let image: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0x10, 0, 0, 0, 0x10, 0, 0]

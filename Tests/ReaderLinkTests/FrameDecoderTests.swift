@@ -6,7 +6,7 @@ import Testing
     let frames = try Samples.answers.map { try $0.encoded() }
     let stream = frames.flatMap { $0 }
     for step in [1, 2, 3, 7, 64, stream.count] {
-      var decoder = FrameDecoder()
+      var decoder = FrameDecoder(limit: LinkLimits.answerBytes)
       var found: [ReaderAnswer] = []
       for start in stride(from: 0, to: stream.count, by: step) {
         decoder.append(stream[start..<min(start + step, stream.count)])
@@ -18,20 +18,20 @@ import Testing
   }
 
   @Test func `a length beyond the limit is refused before its bytes come`() {
-    var decoder = FrameDecoder()
+    var decoder = FrameDecoder(limit: LinkLimits.answerBytes)
     decoder.append([1, 0, 0x40, 0])
     #expect(throws: LinkError.tooLarge("a message")) { try decoder.next() }
     #expect(throws: LinkError.tooLarge("a message")) { try decoder.next() }
   }
 
   @Test func `an empty message is refused`() {
-    var decoder = FrameDecoder()
+    var decoder = FrameDecoder(limit: LinkLimits.answerBytes)
     decoder.append([0, 0, 0, 0])
     #expect(throws: LinkError.invalid("a message's length")) { try decoder.next() }
   }
 
   @Test func `a stream that ends inside a message says so`() throws {
-    var decoder = FrameDecoder()
+    var decoder = FrameDecoder(limit: LinkLimits.answerBytes)
     decoder.append([5, 0, 0])
     #expect(try decoder.next() == nil)
     #expect(decoder.isInsideMessage)

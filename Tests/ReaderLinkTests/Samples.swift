@@ -17,7 +17,8 @@ enum Samples {
     .ping, .enumerate, .open(reader: 1), .close(reader: .max), .enroll(reader: 2, finger: nil, user: ""),
     .enroll(reader: 2, finger: .rightLittle, user: "élise"), .verify(reader: 3, print: print),
     .identify(reader: 4, prints: [print, [], print]), .identify(reader: 4, prints: []), .capture(reader: 5),
-    .listPrints(reader: 6), .deletePrint(reader: 7, print: print), .clearStorage(reader: 8), .cancel(request: .max),
+    .storedPrints(reader: 9, known: [print, print]), .storedPrints(reader: 9, known: []), .listPrints(reader: 6),
+    .deletePrint(reader: 7, print: print), .clearStorage(reader: 8), .cancel(request: .max),
   ]
 
   static let errors: [ReaderError] =
@@ -31,7 +32,12 @@ enum Samples {
     [
       .pong, .done, .readers([]), .readers(readers), .print(print), .verdict(matched: true, index: 3),
       .verdict(matched: false, index: 0), .image(width: 3, height: 2, pixels: [1, 2, 3, 4, 5, 6]),
-      .image(width: 0, height: 0, pixels: []), .prints([print, print]),
+      .image(width: 0, height: 0, pixels: []), .prints([print, print]), .storedPrints([]),
+      .storedPrints([
+        StoredPrint(
+          bytes: print, user: "élise", finger: .leftLittle, driver: "synaptics", deviceID: "0", knownIndex: 1023),
+        StoredPrint(bytes: [], user: "", finger: nil, driver: "", deviceID: "", knownIndex: nil),
+      ]),
     ] + errors.map { .failed($0) }
 
   static let events: [ReaderEvent] =

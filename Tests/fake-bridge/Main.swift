@@ -18,7 +18,7 @@ struct Main {
 
 struct FakeBridge {
   let fault: String
-  var decoder = FrameDecoder()
+  var decoder = FrameDecoder(limit: LinkLimits.requestBytes)
 
   init(fault: String) { self.fault = fault }
 
@@ -53,6 +53,12 @@ struct FakeBridge {
       misbehave(number, good: .print(Array("FP3".utf8)))
     case .verify: misbehave(number, good: .verdict(matched: true, index: 0))
     case .identify: misbehave(number, good: .verdict(matched: true, index: 1))
+    case .storedPrints:
+      let index = fault == "stored print out of range" ? 2 : 1
+      let print = StoredPrint(
+        bytes: Array("FP3".utf8), user: "a\u{202e}b", finger: .leftThumb, driver: "fake", deviceID: "0",
+        knownIndex: index)
+      send(.reply(request: number, .storedPrints([print])))
     case .cancel(let request):
       if fault != "deaf to cancel" { send(.reply(request: request, .failed(.cancelled))) }
     default: send(.reply(request: number, .done))

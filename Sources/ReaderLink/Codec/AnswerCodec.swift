@@ -17,7 +17,7 @@ extension ReaderAnswer {
       writer = ByteWriter(kind: 3)
       try writer.put(event)
     }
-    return try writer.frame()
+    return try writer.frame(limit: LinkLimits.answerBytes)
   }
 
   /// The message in these bytes, as ``FrameDecoder`` gives them.
@@ -25,7 +25,7 @@ extension ReaderAnswer {
   /// - Throws: `LinkError` for any bytes that are no message, and for values that are impossible, such as a stage
   ///   beyond the last one.
   public init(decoding message: [UInt8]) throws(LinkError) {
-    var reader = try ByteReader(message)
+    var reader = try ByteReader(message, limit: LinkLimits.answerBytes)
     let kind = try reader.take(UInt8.self)
     switch kind {
     case 1: self = .hello(version: try reader.take(), libfprint: try reader.takeText())
@@ -65,6 +65,9 @@ extension ByteWriter {
     case .failed(let error):
       put(UInt8(8))
       try put(error)
+    case .storedPrints(let prints):
+      put(UInt8(9))
+      try put(prints)
     }
   }
 
@@ -101,6 +104,21 @@ extension ByteWriter {
     }
   }
 
+  private mutating func put(_ prints: [StoredPrint]) throws(LinkError) {
+    guard prints.count <= LinkLimits.prints else { throw .tooLarge("a list of prints") }
+    put(UInt16(prints.count))
+    for print in prints {
+      try put(print: print.bytes)
+      try put(print.user)
+      put(print.finger?.rawValue ?? 0)
+      try put(print.driver)
+      try put(print.deviceID)
+      put(print.knownIndex != nil)
+      guard let index = UInt32(exactly: print.knownIndex ?? 0) else { throw .invalid("the index of a print") }
+      put(index)
+    }
+  }
+
   private mutating func put(_ readers: [ReaderDescription]) throws(LinkError) {
     guard readers.count <= LinkLimits.readers else { throw .tooLarge("a list of readers") }
     put(UInt8(readers.count))
@@ -133,6 +151,7 @@ extension ByteReader {
       return .image(width: width, height: height, pixels: try takeRaw(Int(width) * Int(height)))
     case 7: return .prints(try takePrints())
     case 8: return .failed(try takeError())
+    case 9: return .storedPrints(try takeStoredPrints())
     default: throw .unknownMessage(kind)
     }
   }
@@ -169,6 +188,35 @@ extension ByteReader {
   mutating func takeRetryReason() throws(LinkError) -> RetryReason {
     guard let reason = RetryReason(rawValue: try take()) else { throw .invalid("a retry reason") }
     return reason
+  }
+
+  private mutating func takeStoredPrints() throws(LinkError) -> [StoredPrint] {
+    let count = Int(try take(UInt16.self))
+    guard count <= LinkLimits.prints else { throw .tooLarge("a list of prints") }
+    var prints: [StoredPrint] = []
+    for _ in 0..<count {
+      let bytes = try takePrint()
+      let user = try takeText()
+      let finger = try takeFinger()
+      let driver = try takeText()
+      let deviceID = try takeText()
+      let isKnown = try takeBool("the index of a print")
+      let index = try take(UInt32.self)
+      guard isKnown || index == 0 else { throw .invalid("the index of a print") }
+      prints.append(
+        StoredPrint(
+          bytes: bytes, user: user, finger: finger, driver: driver, deviceID: deviceID,
+          knownIndex: isKnown ? Int(index) : nil))
+    }
+    return prints
+  }
+
+  /// A finger's number, with 0 for none.
+  mutating func takeFinger() throws(LinkError) -> Finger? {
+    let number = try take(UInt8.self)
+    if number == 0 { return nil }
+    guard let finger = Finger(rawValue: number) else { throw .invalid("a finger") }
+    return finger
   }
 
   private mutating func takeReaders() throws(LinkError) -> [ReaderDescription] {

@@ -3,8 +3,8 @@ struct ByteReader {
   private let bytes: [UInt8]
   private var position = 0
 
-  init(_ bytes: [UInt8]) throws(LinkError) {
-    guard bytes.count <= LinkLimits.messageBytes else { throw .tooLarge("a message") }
+  init(_ bytes: [UInt8], limit: Int) throws(LinkError) {
+    guard bytes.count <= limit else { throw .tooLarge("a message") }
     self.bytes = bytes
   }
 

@@ -33,9 +33,9 @@ struct ByteWriter {
   /// Bytes whose number the values before them tell.
   mutating func put(raw: [UInt8]) { bytes.append(contentsOf: raw) }
 
-  consuming func frame() throws(LinkError) -> [UInt8] {
+  consuming func frame(limit: Int) throws(LinkError) -> [UInt8] {
     let length = bytes.count - 4
-    guard length <= LinkLimits.messageBytes else { throw .tooLarge("a message") }
+    guard length <= limit else { throw .tooLarge("a message") }
     for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
     return bytes
   }

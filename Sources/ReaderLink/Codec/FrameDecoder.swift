@@ -3,9 +3,10 @@
 public struct FrameDecoder: Sendable {
   private var buffer: [UInt8] = []
   private var position = 0
+  private let limit: Int
 
-  /// An empty decoder.
-  public init() {}
+  /// An empty decoder for messages of at most `limit` bytes: `LinkLimits.requestBytes` or `LinkLimits.answerBytes`.
+  public init(limit: Int) { self.limit = limit }
 
   /// Adds bytes as they came.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
@@ -26,7 +27,7 @@ public struct FrameDecoder: Sendable {
     guard buffer.count - position >= 4 else { return nil }
     var length = 0
     for index in 0..<4 { length |= Int(buffer[position + index]) << (8 * index) }
-    guard length <= LinkLimits.messageBytes else { throw .tooLarge("a message") }
+    guard length <= limit else { throw .tooLarge("a message") }
     guard length > 0 else { throw .invalid("a message's length") }
     guard buffer.count - position - 4 >= length else { return nil }
     let start = position + 4

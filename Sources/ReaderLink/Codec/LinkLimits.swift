@@ -1,15 +1,17 @@
 /// The bounds of everything that goes over the link. Both ends refuse what is beyond them.
 public enum LinkLimits {
   /// The version of the protocol that this code speaks.
-  public static let version: UInt16 = 2
-  /// The longest message without its length prefix, in bytes.
-  public static let messageBytes = 4 << 20
+  public static let version: UInt16 = 3
+  /// The longest request without its length prefix, in bytes: a thousand of the largest prints of image sensors fit.
+  public static let requestBytes = 16 << 20
+  /// The longest answer without its length prefix, in bytes.
+  public static let answerBytes = 4 << 20
   /// The longest text, in UTF-8 bytes.
   public static let textBytes = 256
   /// The longest serialised print, in bytes.
   public static let printBytes = 1 << 20
   /// The most prints in one list.
-  public static let prints = 256
+  public static let prints = 1024
   /// The most readers in one list.
   public static let readers = 64
   /// The most stages that an enrolment may have.

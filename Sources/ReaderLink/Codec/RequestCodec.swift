@@ -29,20 +29,20 @@ public struct NumberedRequest: Sendable, Hashable {
     case .verify(let reader, let print), .deletePrint(let reader, let print):
       writer.put(reader)
       try writer.put(print: print)
-    case .identify(let reader, let prints):
+    case .identify(let reader, let prints), .storedPrints(let reader, let prints):
       writer.put(reader)
       try writer.put(prints: prints)
     case .cancel(let request):
       writer.put(request)
     }
-    return try writer.frame()
+    return try writer.frame(limit: LinkLimits.requestBytes)
   }
 
   /// The request in this message, as ``FrameDecoder`` gives it.
   ///
   /// - Throws: `LinkError` for any bytes that are no request.
   public init(decoding message: [UInt8]) throws(LinkError) {
-    var reader = try ByteReader(message)
+    var reader = try ByteReader(message, limit: LinkLimits.requestBytes)
     let kind = try reader.take(UInt8.self)
     number = try reader.take()
     switch kind {
@@ -52,10 +52,7 @@ public struct NumberedRequest: Sendable, Hashable {
     case 4: request = .close(reader: try reader.take())
     case 5:
       let token: UInt32 = try reader.take()
-      let number: UInt8 = try reader.take()
-      let finger = Finger(rawValue: number)
-      guard finger != nil || number == 0 else { throw .invalid("a finger") }
-      request = .enroll(reader: token, finger: finger, user: try reader.takeText())
+      request = .enroll(reader: token, finger: try reader.takeFinger(), user: try reader.takeText())
     case 6: request = .verify(reader: try reader.take(), print: try reader.takePrint())
     case 7: request = .identify(reader: try reader.take(), prints: try reader.takePrints())
     case 8: request = .capture(reader: try reader.take())
@@ -63,6 +60,7 @@ public struct NumberedRequest: Sendable, Hashable {
     case 10: request = .deletePrint(reader: try reader.take(), print: try reader.takePrint())
     case 11: request = .clearStorage(reader: try reader.take())
     case 12: request = .cancel(request: try reader.take())
+    case 13: request = .storedPrints(reader: try reader.take(), known: try reader.takePrints())
     default: throw .unknownMessage(kind)
     }
     try reader.end()
@@ -84,6 +82,7 @@ extension ReaderRequest {
     case .deletePrint: 10
     case .clearStorage: 11
     case .cancel: 12
+    case .storedPrints: 13
     }
   }
 }

@@ -1,0 +1,28 @@
+/// A print in a reader's own storage, with what libfprint reads in it. Readers keep and give back only a part of what a
+/// print on the disk holds, so the other values may be missing, and only libfprint can tell whether two are the same.
+public struct StoredPrint: Sendable, Hashable {
+  /// The print serialised by libfprint, good for deleting it from the chip.
+  public var bytes: [UInt8]
+  /// The user it was enrolled for, as far as the chip tells; empty where it does not. Untrusted text.
+  public var user: String
+  /// The finger it was enrolled with, as far as the chip tells.
+  public var finger: Finger?
+  /// libfprint's driver identifier.
+  public var driver: String
+  /// libfprint's device identifier.
+  public var deviceID: String
+  /// The index of the same print among those that the one who asked knows; nil where it is none of them.
+  public var knownIndex: Int?
+
+  /// A stored print with these values.
+  public init(
+    bytes: [UInt8], user: String, finger: Finger?, driver: String, deviceID: String, knownIndex: Int?
+  ) {
+    self.bytes = bytes
+    self.user = user
+    self.finger = finger
+    self.driver = driver
+    self.deviceID = deviceID
+    self.knownIndex = knownIndex
+  }
+}
