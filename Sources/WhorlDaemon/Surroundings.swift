@@ -38,15 +38,18 @@ public struct Surroundings: Sendable {
   }
 
   /// Reads the surroundings from a process's environment.
-  /// - Throws: ``Unusable`` where a private bus comes with a state folder that is not there: falling back to the
-  ///   system's would be a surprise.
+  /// - Throws: ``Unusable`` where a private bus comes with a state folder that is not there and cannot be made: falling
+  ///   back to the system's would be a surprise.
   public init(environment: [String: String], programFolder: String) throws(Unusable) {
     self.programFolder = programFolder
     let address = environment["DBUS_SYSTEM_BUS_ADDRESS"].flatMap { $0.isEmpty ? nil : $0 }
     let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     busAddress = address
     if let address, let state, Self.isPrivateBus(address), access(state, F_OK) != 0 {
-      throw Unusable(line: "STATE_DIRECTORY names \(state), which is not there; make it first.")
+      // Made here, as fprintd makes it, so that what follows is judged of a folder and not of a name.
+      guard Self.isPlaceForPrivateFolder(state), mkdir(state, 0o700) == 0 || errno == EEXIST else {
+        throw Unusable(line: "STATE_DIRECTORY names \(state), which is not there and cannot be made; make it first.")
+      }
     }
 
     if let address, let state, Self.isPrivateBus(address), Self.isPrivateFolder(state) {
@@ -116,6 +119,17 @@ public struct Surroundings: Sendable {
       if samePlace(system, real) { return false }
     }
     return true
+  }
+
+  /// Whether a folder that is not there yet would be a private one.
+  private static func isPlaceForPrivateFolder(_ folder: String) -> Bool {
+    guard folder.hasPrefix("/"), let slash = folder.lastIndex(of: "/") else { return false }
+    let name = folder[folder.index(after: slash)...]
+    guard !name.isEmpty, name != ".", name != "..", let parent = realPath(String(folder[..<slash]) + "/") else {
+      return false
+    }
+    let place = (parent == "/" ? "" : parent) + "/" + name
+    return !systemStateFolders.contains { place == $0 || place.hasPrefix($0 + "/") }
   }
 
   private static func realPath(_ path: String) -> String? {

@@ -44,12 +44,22 @@ import Testing
     }
   }
 
-  @Test func `A private bus with a state folder that is not there stops the daemon`() throws {
+  @Test func `A private bus with a state folder that cannot be made stops the daemon`() throws {
     let folder = try TemporaryFolder()
     try folder.write("", to: "bus")
-    #expect(throws: Surroundings.Unusable.self) {
-      try surroundings(bus: "unix:path=\(folder("bus"))", state: folder("absent"))
+    for state in [folder("absent/state"), "relative/state", folder("absent") + "/..", folder("absent") + "/"] {
+      #expect(throws: Surroundings.Unusable.self, "\(state)") {
+        try surroundings(bus: "unix:path=\(folder("bus"))", state: state)
+      }
     }
+  }
+
+  @Test func `A private bus's state folder that is not there is made for its owner alone, as by fprintd`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("", to: "bus")
+    #expect(try surroundings(bus: "unix:path=\(folder("bus"))", state: folder("state") + ":/not/this").isPrivate)
+    var status = stat()
+    #expect(stat(folder("state"), &status) == 0 && status.st_mode & 0o7777 == 0o700)
   }
 
   @Test(.enabled(if: geteuid() == 0, "a mount namespace needs root"))
