@@ -48,6 +48,13 @@ public final class Print {
   /// The finger it was enrolled with; nil when the template did not say.
   public var finger: Finger? { UInt8(exactly: fp_print_get_finger(pointer).rawValue).flatMap(Finger.init(rawValue:)) }
 
+  /// The day it was enrolled on, as the digits YYYYMMDD; nil when the template did not say.
+  public var enrolled: UInt32? {
+    // The date stays the print's (transfer none).
+    guard let date = fp_print_get_enroll_date(pointer), g_date_valid(date) != 0 else { return nil }
+    return UInt32(g_date_get_year(date)) * 10000 + g_date_get_month(date).rawValue * 100 + UInt32(g_date_get_day(date))
+  }
+
   /// The user it was enrolled for; empty when the template did not say.
   public var user: String { fp_print_get_username(pointer).map { String(cString: $0) } ?? "" }
 

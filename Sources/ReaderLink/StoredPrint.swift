@@ -7,6 +7,8 @@ public struct StoredPrint: Sendable, Hashable {
   public var user: String
   /// The finger it was enrolled with, as far as the chip tells.
   public var finger: Finger?
+  /// The day it was enrolled on, as the decimal digits YYYYMMDD; nil where the chip does not tell.
+  public var enrolled: UInt32?
   /// libfprint's driver identifier.
   public var driver: String
   /// libfprint's device identifier.
@@ -16,11 +18,13 @@ public struct StoredPrint: Sendable, Hashable {
 
   /// A stored print with these values.
   public init(
-    bytes: [UInt8], user: String, finger: Finger?, driver: String, deviceID: String, knownIndex: Int?
+    bytes: [UInt8], user: String, finger: Finger?, enrolled: UInt32? = nil, driver: String, deviceID: String,
+    knownIndex: Int?
   ) {
     self.bytes = bytes
     self.user = user
     self.finger = finger
+    self.enrolled = enrolled
     self.driver = driver
     self.deviceID = deviceID
     self.knownIndex = knownIndex

@@ -13,7 +13,8 @@ enum Comparison {
       // What cannot be written cannot be named to anybody either, nor deleted.
       guard let bytes = try? print.serialized() else { return nil }
       return StoredPrint(
-        bytes: bytes, user: print.user.printable, finger: print.finger, driver: print.driver.printable,
+        bytes: bytes, user: print.user.printable, finger: print.finger, enrolled: print.enrolled,
+        driver: print.driver.printable,
         deviceID: print.deviceID.printable,
         knownIndex: known.firstIndex { $0.map(print.isEqual) ?? false })
     }

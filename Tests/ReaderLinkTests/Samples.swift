@@ -35,7 +35,8 @@ enum Samples {
       .image(width: 0, height: 0, pixels: []), .prints([print, print]), .storedPrints([]),
       .storedPrints([
         StoredPrint(
-          bytes: print, user: "élise", finger: .leftLittle, driver: "synaptics", deviceID: "0", knownIndex: 1023),
+          bytes: print, user: "élise", finger: .leftLittle, enrolled: 20_261_201, driver: "synaptics", deviceID: "0",
+          knownIndex: 1023),
         StoredPrint(bytes: [], user: "", finger: nil, driver: "", deviceID: "", knownIndex: nil),
       ]),
     ] + errors.map { .failed($0) }

@@ -111,6 +111,7 @@ extension ByteWriter {
       try put(print: print.bytes)
       try put(print.user)
       put(print.finger?.rawValue ?? 0)
+      put(print.enrolled ?? 0)
       try put(print.driver)
       try put(print.deviceID)
       put(print.knownIndex != nil)
@@ -198,6 +199,7 @@ extension ByteReader {
       let bytes = try takePrint()
       let user = try takeText()
       let finger = try takeFinger()
+      let enrolled = try take(UInt32.self)
       let driver = try takeText()
       let deviceID = try takeText()
       let isKnown = try takeBool("the index of a print")
@@ -205,8 +207,8 @@ extension ByteReader {
       guard isKnown || index == 0 else { throw .invalid("the index of a print") }
       prints.append(
         StoredPrint(
-          bytes: bytes, user: user, finger: finger, driver: driver, deviceID: deviceID,
-          knownIndex: isKnown ? Int(index) : nil))
+          bytes: bytes, user: user, finger: finger, enrolled: enrolled == 0 ? nil : enrolled, driver: driver,
+          deviceID: deviceID, knownIndex: isKnown ? Int(index) : nil))
     }
     return prints
   }
