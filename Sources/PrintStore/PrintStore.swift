@@ -125,6 +125,45 @@ public struct PrintStore: Sendable {
     return users.sorted()
   }
 
+  /// The readers for which a user has a folder, whether or not they are there.
+  public func readers(user: String) throws(PrintStoreError) -> [(driver: String, deviceID: String)] {
+    try Names.check(user: user)
+    guard let top = try Folder.root(root, create: false), let folder = try top.folder(user, create: false)
+    else { return [] }
+    var readers: [(driver: String, deviceID: String)] = []
+    for driver in try folder.names().sorted() {
+      guard let status = try folder.status(driver), FileKind.isFolder(status),
+        let devices = try folder.folder(driver, create: false)
+      else { continue }
+      for device in try devices.names().sorted() {
+        if let status = try devices.status(device), FileKind.isFolder(status) { readers.append((driver, device)) }
+      }
+    }
+    return readers
+  }
+
+  /// Whether a user has a print for any reader, damaged or not.
+  public func hasPrints(user: String) throws(PrintStoreError) -> Bool {
+    for reader in try readers(user: user) {
+      if try !fingers(user: user, driver: reader.driver, deviceID: reader.deviceID).isEmpty { return true }
+    }
+    return false
+  }
+
+  /// Gives the folder of a user's prints another name, in one step; false where there is none.
+  ///
+  /// - Throws: `PrintStoreError`, also where the new name has a folder that is not empty.
+  public func rename(user: String, to new: String) throws(PrintStoreError) -> Bool {
+    try Names.check(user: user)
+    try Names.check(user: new)
+    guard let top = try Folder.root(root, create: false), try top.folder(user, create: false) != nil else {
+      return false
+    }
+    guard try top.rename(user, to: new) else { return false }
+    try top.sync()
+    return true
+  }
+
   // MARK: - One folder
 
   /// False where the folder or the half-written file was removed meanwhile.

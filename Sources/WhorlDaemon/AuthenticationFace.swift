@@ -14,8 +14,10 @@ final class AuthenticationFace: BusHandler {
   private let frame: CallFrame
   private let enclave: Enclave
   private let status: StatusReport
+  private let accounts: AccountDirectory
 
-  init(frame: CallFrame, enclave: Enclave, status: StatusReport) {
+  init(frame: CallFrame, enclave: Enclave, status: StatusReport, accounts: AccountDirectory) {
+    self.accounts = accounts
     self.frame = frame
     self.enclave = enclave
     self.status = status
@@ -82,7 +84,13 @@ final class AuthenticationFace: BusHandler {
   private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
     let name = arguments[0].asString ?? ""
     let request = try VerificationRequest(arguments[2])
-    guard let account = Accounts.named(name) else {
+    let found: Account?
+    do {
+      found = try await accounts.named(name, for: caller.user)
+    } catch {
+      throw BusMethodError.whorl("Failed", error.line)
+    }
+    guard let account = found else {
       // Others learn nothing about which accounts there are.
       guard caller.user.rawValue == 0 else {
         throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")

@@ -56,10 +56,13 @@ public enum Daemon {
     bus.onFault = { Log.failure($0) }
     let keeper = ReaderKeeper(
       program: surroundings.programFolder + "/whorl-reader", environment: surroundings.readerEnvironment)
+    let accounts = AccountDirectory()
     let hall = ReaderHall(
-      keeper: keeper, store: PrintStore(root: surroundings.printFolder), allowsVirtualReaders: surroundings.isPrivate)
+      keeper: keeper, store: PrintStore(root: surroundings.printFolder),
+      owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
+      allowsVirtualReaders: surroundings.isPrivate)
     let sensor = ReaderSensor(hall: hall)
-    let passcodes = PasscodeChild(surroundings: surroundings)
+    let passcodes = PasscodeChild(surroundings: surroundings, accounts: accounts)
     let enclave = Enclave(
       stateDirectory: surroundings.stateFolder, deviceKeys: surroundings.deviceKeys, sensor: sensor,
       passcode: passcodes)
@@ -71,7 +74,7 @@ public enum Daemon {
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients)
 
     let frame = CallFrame(bus: bus, clients: clients)
-    let authentication = AuthenticationFace(frame: frame, enclave: enclave, status: status)
+    let authentication = AuthenticationFace(frame: frame, enclave: enclave, status: status, accounts: accounts)
     let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
     let manager = FprintManagerFace(hall: hall) { station throws(BusError) in

@@ -30,7 +30,7 @@ extension FprintDeviceFace {
     }
     var prints: [(finger: Finger, data: [UInt8])]
     do {
-      prints = try services.hall.prints(of: claim.user.name, on: station).readable
+      prints = try services.hall.prints(of: claim.user, on: station).readable
     } catch {
       throw .fprint(.internalError, "The enrolled prints cannot be read: \(error)")
     }
@@ -135,6 +135,16 @@ extension FprintDeviceFace {
 
   /// One enrolment; nil where it was stopped.
   private func enroll(_ claim: FprintClaim, _ finger: Finger) async -> String? {
+    do {
+      try await services.hall.prepareEnrolment(of: claim.user)
+    } catch {
+      Log.failure("nothing was enrolled for \(claim.user.name): \(error)")
+      return "failed"
+    }
+    return await enrollPrepared(claim, finger)
+  }
+
+  private func enrollPrepared(_ claim: FprintClaim, _ finger: Finger) async -> String? {
     await withTurn(claim, "enrolment") {
       do throws(ReaderError) {
         try await self.station.open()

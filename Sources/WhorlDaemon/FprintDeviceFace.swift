@@ -117,7 +117,8 @@ final class FprintDeviceFace: BusHandler {
 
   /// The user that a name given by a caller means: his own where it is empty; another's with polkit's leave.
   private func user(_ name: String, _ caller: Caller) async throws(BusMethodError) -> FprintUser {
-    let own = Accounts.with(caller.user)
+    let own: Account?
+    do { own = try await services.hall.accounts.with(caller.user) } catch { throw .fprint(.internalError, error.line) }
     if name.isEmpty || name == own?.name {
       guard let own else { throw .fprint(.internalError, "The account of uid \(caller.user.rawValue) has no name.") }
       return FprintUser(name: own.name, account: own)
@@ -127,10 +128,17 @@ final class FprintDeviceFace: BusHandler {
     } catch {
       throw .fprint(.internalError, "\(error)")
     }
+    let account: Account?
+    do {
+      account = try await services.hall.accounts.named(name, for: caller.user)
+    } catch {
+      throw .fprint(.internalError, error.line)
+    }
+    // His own account in another spelling is still his own.
+    if let own, account?.user == own.user { return FprintUser(name: own.name, account: own) }
     guard await services.polkit.allows(caller.connection, FprintNames.Action.setUserName) else {
       throw .fprint(.permissionDenied, "Not Authorized: \(FprintNames.Action.setUserName)")
     }
-    let account = Accounts.named(name)
     // The name service's own spelling, so that one account has one folder.
     return FprintUser(name: account?.name ?? name, account: account)
   }
@@ -206,7 +214,7 @@ final class FprintDeviceFace: BusHandler {
     try await authorise(caller, [FprintNames.Action.verify])
     let fingers: [Finger]
     do {
-      fingers = try services.hall.fingers(of: user.name, on: station)
+      fingers = try services.hall.fingers(of: user, on: station)
     } catch {
       throw .fprint(.internalError, "The enrolled prints cannot be listed: \(error)")
     }
@@ -247,7 +255,7 @@ final class FprintDeviceFace: BusHandler {
   private func delete(_ user: FprintUser, _ one: Finger?) async throws(BusMethodError) {
     let fingers: [Finger]
     do {
-      fingers = try services.hall.fingers(of: user.name, on: station)
+      fingers = try services.hall.fingers(of: user, on: station)
     } catch {
       throw .fprint(.internalError, "The enrolled prints cannot be listed: \(error)")
     }

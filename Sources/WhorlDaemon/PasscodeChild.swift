@@ -12,17 +12,21 @@ final class PasscodeChild: PasscodeVerifier {
   static let patience = 30
 
   private let program: String
+  private let accounts: AccountDirectory
   /// The folder with the private service file; nil uses the system's.
   private let configurationFolder: String?
 
-  init(surroundings: Surroundings) {
+  init(surroundings: Surroundings, accounts: AccountDirectory) {
+    self.accounts = accounts
     program = surroundings.programFolder + "/whorl-passcode"
     let folder = surroundings.stateFolder + "/pam.d"
     configurationFolder = surroundings.isPrivate && access(folder, R_OK | X_OK) == 0 ? folder : nil
   }
 
   func verify(user: UserID, passcode: consuming SecretBytes) async -> PasscodeVerdict {
-    guard let account = Accounts.with(user) else { return .notSet }
+    let found: Account?
+    do { found = try await accounts.with(user) } catch { return .unavailable(error.line) }
+    guard let account = found else { return .notSet }
     let arguments = [account.name] + (configurationFolder.map { ["--confdir", $0] } ?? [])
     let end = await ChildProgram.run(
       program, arguments: arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"],
@@ -46,21 +50,7 @@ final class PasscodeChild: PasscodeVerifier {
 
   func isSet(user: UserID) async -> Bool {
     // A private service has passwords of its own, that nobody but the service knows of.
-    guard configurationFolder == nil, let account = Accounts.with(user) else { return true }
-    return Self.shadowPassword(of: account.name).map { !$0.isEmpty && $0 != "*" && !$0.hasPrefix("!") } ?? true
-  }
-
-  /// The password field of shadow(5); nil where it cannot be read.
-  private static func shadowPassword(of name: String) -> String? {
-    var buffer = [CChar](repeating: 0, count: 16384)
-    var entry = spwd()
-    var result: UnsafeMutablePointer<spwd>?
-    defer {
-      buffer.withUnsafeMutableBytes { bytes in if let base = bytes.baseAddress { explicit_bzero(base, bytes.count) } }
-    }
-    guard getspnam_r(name, &entry, &buffer, buffer.count, &result) == 0, result != nil, let field = entry.sp_pwdp
-    else { return nil }
-    // Only its first two characters say what is asked here; the hash itself is left where it is.
-    return String(String(cString: field).prefix(2))
+    guard configurationFolder == nil, let account = (try? await accounts.with(user)) ?? nil else { return true }
+    return await accounts.hasPassword(account.name) ?? true
   }
 }

@@ -9,14 +9,23 @@ internal import ReaderLink
 final class ReaderHall {
   let store: PrintStore
   let keeper: ReaderKeeper
+  /// For whom each folder of prints was enrolled.
+  let owners: PrintOwners
+  /// The machine's accounts.
+  let accounts: AccountDirectory
   private let allowsVirtualReaders: Bool
   private(set) var stations: [ReaderStation] = []
   private var lastNumber = -1
   private var listers: [@GLibActor (_ came: [ReaderStation], _ went: [ReaderStation]) -> Void] = []
 
-  init(keeper: ReaderKeeper, store: PrintStore, allowsVirtualReaders: Bool) {
+  init(
+    keeper: ReaderKeeper, store: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
+    allowsVirtualReaders: Bool
+  ) {
     self.keeper = keeper
     self.store = store
+    self.owners = owners
+    self.accounts = accounts
     self.allowsVirtualReaders = allowsVirtualReaders
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
     keeper.onBridgeFailed = { Log.warning("whorl-reader was replaced: \($0)") }
@@ -63,26 +72,10 @@ final class ReaderHall {
     for lister in listers { lister(came, went) }
   }
 
-  /// The prints of a user on one reader: those that can be read, and the fingers of those that cannot.
-  /// - Throws: where not even the list of them can be had.
-  func prints(
-    of name: String, on station: ReaderStation
-  ) throws(PrintStoreError) -> (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger]) {
-    let description = station.description
-    let all = try store.loadAll(user: name, driver: description.driver, deviceID: description.deviceID)
-    for (finger, error) in all.damaged { Log.warning("the print of \(finger.name) is skipped: \(error)") }
-    return (all.prints.map { (finger: $0.0, data: $0.1) }, all.damaged.map(\.0))
-  }
-
   /// Names in the log the prints that the bridge left out, for they are damaged or another reader's.
   func noteUnusable(_ fingers: [Finger], of name: String) {
     for finger in fingers {
       Log.warning("the print of \(finger.name) of \(name) cannot be used on this reader; enrol the finger again")
     }
-  }
-
-  /// The fingers that the disk names for a user on one reader, readable or not.
-  func fingers(of name: String, on station: ReaderStation) throws(PrintStoreError) -> [Finger] {
-    try store.fingers(user: name, driver: station.description.driver, deviceID: station.description.deviceID)
   }
 }

@@ -24,12 +24,15 @@ final class ReaderSensor: BiometrySensor {
     guard !stations.isEmpty else {
       return .noReader("No fingerprint reader is there that libfprint knows; plug one in.")
     }
-    guard let account = Accounts.with(user) else { return .notEnrolled }
+    let found: Account?
+    do { found = try await hall.accounts.with(user) } catch { return .failed(error.line) }
+    guard let account = found else { return .notEnrolled }
+    let owner = FprintUser(name: account.name, account: account)
     var fingers: [Finger] = []
     var damaged: [Finger] = []
     for station in stations {
       do {
-        let prints = try hall.prints(of: account.name, on: station)
+        let prints = try hall.prints(of: owner, on: station)
         fingers += prints.readable.map(\.finger)
         damaged += prints.damaged
       } catch {
@@ -55,7 +58,10 @@ final class ReaderSensor: BiometrySensor {
   private func arm(
     _ request: MatchRequest, _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async throws(SensorError) -> MatchOutcome {
-    guard let account = Accounts.with(request.user) else { throw .notEnrolled }
+    let found: Account?
+    do { found = try await hall.accounts.with(request.user) } catch { throw .failed(error.line) }
+    guard let account = found else { throw .notEnrolled }
+    let owner = FprintUser(name: account.name, account: account)
     let stations: [ReaderStation]
     do { stations = try await hall.refresh() } catch { throw SensorError(error) }
     guard !stations.isEmpty else {
@@ -65,7 +71,7 @@ final class ReaderSensor: BiometrySensor {
       var prints: [(finger: Finger, data: [UInt8])] = []
       let stored: [(finger: Finger, data: [UInt8])]
       do {
-        stored = try hall.prints(of: account.name, on: station).readable
+        stored = try hall.prints(of: owner, on: station).readable
       } catch {
         throw .failed("The enrolled prints cannot be read: \(error)")
       }
@@ -155,7 +161,7 @@ final class ReaderSensor: BiometrySensor {
         fingers: offered.map(\.finger.name)))
     let again: @GLibActor (RetryReason) -> Void = { progress(.retry(reason: $0.busName)) }
     let leftOut: @GLibActor ([Int]) -> Void = { [hall] indices in
-      hall.noteUnusable(indices.map { offered[$0].finger }, of: Accounts.with(request.user)?.name ?? "this user")
+      hall.noteUnusable(indices.map { offered[$0].finger }, of: "uid \(request.user)")
     }
     let index: Int?
     if identifies {

@@ -59,7 +59,7 @@ struct StatusReport {
     var enrolled: [Finger] = []
     var unreadable: [Finger] = []
     var unregistered: [Finger] = []
-    let name = Accounts.with(user)?.name
+    let account = (try? await hall.accounts.with(user)) ?? nil
     for station in hall.stations {
       let description = station.description
       readers.append(
@@ -69,10 +69,10 @@ struct StatusReport {
           "scan-type": .string(description.scanType == .swipe ? "swipe" : "press"),
           "path": .objectPath(FprintNames.devicePath(station.number)),
         ]))
-      guard let name else { continue }
+      guard let account else { continue }
       let prints: (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger])
       do {
-        prints = try hall.prints(of: name, on: station)
+        prints = try hall.prints(of: FprintUser(name: account.name, account: account), on: station)
       } catch {
         values["biometry"] = .string("failed")
         values["biometry-error"] = .string("The enrolled prints cannot be read: \(error)")
