@@ -55,6 +55,22 @@ static inline int cposix_spawn_closefrom(posix_spawn_file_actions_t *actions, in
 extern long syscall(long number, ...);
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
 
+/// A descriptor that is ready to be read when the wall clock jumps, as it does at each resume; -1 and errno otherwise.
+/// Reading it then fails with ECANCELED, and cposix_watch_clock has to be called again.
+static inline int cposix_clock_descriptor(void) {
+    // Declared by hand: sys/timerfd.h brings types along that Swift's Glibc module has its own of.
+    extern int timerfd_create(int clock, int flags);
+    enum { realtime = 0, cloexec = 02000000, nonblock = 04000 };
+    return timerfd_create(realtime, cloexec | nonblock);
+}
+static inline int cposix_watch_clock(int descriptor) {
+    extern int timerfd_settime(int descriptor, int flags, const void *value, void *old);
+    enum { abstime = 1, cancel_on_set = 2 };
+    // struct itimerspec: no interval, and a time in the year 2255, for nobody waits for the time itself.
+    static const long far[4] = {0, 0, 9000000000L, 0};
+    return timerfd_settime(descriptor, abstime | cancel_on_set, far, 0);
+}
+
 // Declared here: their headers show them only under _XOPEN_SOURCE.
 extern int posix_openpt(int flags);
 extern int grantpt(int fd);

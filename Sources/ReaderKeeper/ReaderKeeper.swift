@@ -16,6 +16,10 @@ public final class ReaderKeeper {
   /// Told why a bridge failed and was ended; for the log.
   public var onBridgeFailed: (@GLibActor (String) -> Void)?
 
+  /// Whether no new bridge may be started, as while the machine is about to sleep; requests then fail with
+  /// `.bridgeFailed`.
+  public var isPaused = false
+
   let limits: Limits
   private let program: String
   private let environment: [String: String]
@@ -88,6 +92,7 @@ public final class ReaderKeeper {
   }
 
   private func start() throws(ReaderError) -> BridgeSession {
+    if isPaused { throw .bridgeFailed("the machine is about to sleep") }
     let session = try BridgeSession(program: program, environment: environment, limits: limits)
     self.session = session
     session.onReaders = { [weak self] in self?.noteReaders($0) }

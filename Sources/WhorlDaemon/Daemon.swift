@@ -61,7 +61,10 @@ public enum Daemon {
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
       allowsVirtualReaders: surroundings.isPrivate)
-    let sensor = ReaderSensor(hall: hall)
+    let sessions = Sessions(bus: bus)
+    sessions.onChange { hall.reconsider() }
+    sessions.onActivity { hall.stir() }
+    let sensor = ReaderSensor(hall: hall, sessions: sessions)
     let passcodes = PasscodeChild(surroundings: surroundings, accounts: accounts)
     let enclave = Enclave(
       stateDirectory: surroundings.stateFolder, deviceKeys: surroundings.deviceKeys, sensor: sensor,
@@ -71,7 +74,8 @@ public enum Daemon {
     let status = StatusReport(
       surroundings: surroundings, hall: hall, enclave: enclave, sensor: sensor, passcodes: passcodes)
     let services = FprintServices(
-      bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients)
+      bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
+      sessions: sessions)
 
     let frame = CallFrame(bus: bus, clients: clients)
     let authentication = AuthenticationFace(frame: frame, enclave: enclave, status: status, accounts: accounts)
@@ -82,6 +86,9 @@ public enum Daemon {
     }
     keeper.onFingerStatus = { [weak manager] reader, needed, present in
       manager?.fingerStatus(reader, needed: needed, present: present)
+    }
+    hall.onBridgeEnd { [weak manager, weak hall] in
+      for station in hall?.stations ?? [] { manager?.fingerStatus(station.id, needed: false, present: false) }
     }
     let registrations = [
       try bus.export(
@@ -95,14 +102,18 @@ public enum Daemon {
         interface: FprintNames.managerInterface, handler: manager),
     ]
     let sleepGuard = SleepGuard(bus: bus) {
+      hall.fallAsleep()
+    } prepare: {
       await enclave.cancelAll()
-      await keeper.stop()
+      await hall.endBridge()
     } wake: {
+      hall.awake()
       do throws(ReaderError) { try await hall.refresh() } catch {
         Log.warning("looking for readers failed: \(error.line)")
       }
     }
     try sleepGuard.start()
+    try sessions.start()
     // The objects are there before the names are: whoever waits for a name can call at once.
     try await bus.requestName(WhorlNames.bus)
     try await bus.requestName(FprintNames.bus)

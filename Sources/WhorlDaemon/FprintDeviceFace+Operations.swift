@@ -57,39 +57,36 @@ extension FprintDeviceFace {
     claim.operation = nil
   }
 
-  /// One verification; nil where it was stopped.
+  /// One verification; nil where it was stopped. It may wait for hours, with the reader armed only now and then.
   private func verify(_ claim: FprintClaim, _ prints: [(finger: Finger, data: [UInt8])]) async -> String? {
-    await withTurn(claim, "verification") {
-      let again: @GLibActor (RetryReason) -> Void = { reason in
-        self.emit("VerifyStatus", [.string("verify-" + FprintNames.status(reason)), .boolean(false)], to: claim)
-      }
-      do throws(ReaderError) {
-        try await self.station.open()
-        let keeper = self.services.hall.keeper
-        let index: Int?
-        if self.station.description.features.contains(.identify) {
-          index = try await keeper.identify(
-            self.station.id, prints: prints.map(\.data),
-            unusable: { indices in
-              self.services.hall.noteUnusable(indices.map { prints[$0].finger }, of: claim.user.name)
-            }, progress: again)
-        } else {
-          index = try await keeper.verify(self.station.id, print: prints[0].data, progress: again) ? 0 : nil
-        }
-        let matched = index.flatMap { prints.indices.contains($0) ? prints[$0].data : nil }
-        // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
-        let counts = await self.count(matched, for: claim.user)
-        guard !Task.isCancelled else { return nil }
-        guard counts else { return "unknown-error" }
-        return matched != nil ? "match" : "no-match"
-      } catch .cancelled where Task.isCancelled {
+    let seeker = await seeker("verification", claim)
+    do throws(MatchFailure) {
+      let index = try await station.match(
+        prints.map(\.data), by: seeker, pends: true, waiting: Self.patience,
+        unusable: { indices in
+          self.services.hall.noteUnusable(indices.map { prints[$0].finger }, of: claim.user.name)
+        },
+        progress: { reason in
+          self.emit("VerifyStatus", [.string("verify-" + FprintNames.status(reason)), .boolean(false)], to: claim)
+        })
+      let matched = index.flatMap { prints.indices.contains($0) ? prints[$0].data : nil }
+      // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
+      let counts = await count(matched, for: claim.user)
+      guard !Task.isCancelled else { return nil }
+      guard counts else { return "unknown-error" }
+      return matched != nil ? "match" : "no-match"
+    } catch {
+      switch error {
+      case .reader(.cancelled) where Task.isCancelled:
         return nil
-      } catch .removed, .noSuchReader {
+      case .reader(.removed), .reader(.noSuchReader), .reader(.tooHot):
         return "disconnected"
-      } catch {
+      case .reader(let error):
         Log.warning("verification failed: \(error.line)")
-        return "unknown-error"
+      case .taken(let holder):
+        Log.warning("a verification gave up: the reader is used by \(holder)")
       }
+      return "unknown-error"
     }
   }
 
@@ -147,6 +144,7 @@ extension FprintDeviceFace {
   private func enrollPrepared(_ claim: FprintClaim, _ finger: Finger) async -> String? {
     await withTurn(claim, "enrolment") {
       do throws(ReaderError) {
+        if let hindrance = self.station.hindrance { throw hindrance }
         try await self.station.open()
         let print = try await self.services.hall.keeper.enroll(
           self.station.id, finger: finger, user: claim.user.name
@@ -162,6 +160,7 @@ extension FprintDeviceFace {
           }
         }
         guard !Task.isCancelled else { return nil }
+        self.station.note(nil)
         return await self.keep(print, finger, claim.user) ? "completed" : "failed"
       } catch .cancelled where Task.isCancelled {
         return nil
@@ -170,6 +169,9 @@ extension FprintDeviceFace {
       } catch .dataDuplicate {
         return "duplicate"
       } catch .removed, .noSuchReader {
+        return "disconnected"
+      } catch .tooHot(let text) {
+        self.station.note(.tooHot(text))
         return "disconnected"
       } catch {
         Log.warning("enrolment failed: \(error.line)")
@@ -210,20 +212,29 @@ extension FprintDeviceFace {
 
   // MARK: Turns and signals
 
-  /// Runs an operation in its turn. A reader that stays busy is an unknown error, since the Start was answered already.
+  /// Runs an operation in its turn. A reader that stays busy is an unknown error, since the Start was answered already;
+  /// so is one that somebody at the seat takes over.
   private func withTurn(
-    _ claim: FprintClaim, _ what: String, _ body: () async -> String?
+    _ claim: FprintClaim, _ what: String, _ body: @escaping @GLibActor () async -> String?
   ) async -> String? {
+    let seeker = await seeker(what, claim)
     do {
-      try await station.turns.take(for: "the \(what) of \(claim.user.name)", waiting: Self.patience)
-    } catch .busy(let holder) {
+      let end = try await station.inTurn(seeker, waiting: Self.patience, body)
+      return end.result ?? (end.gaveWay && !Task.isCancelled ? "unknown-error" : nil)
+    } catch .taken(let holder) {
       Log.warning("a \(what) gave up: the reader is used by \(holder)")
       return "unknown-error"
     } catch {
       return nil
     }
-    defer { station.turns.give() }
-    return await body()
+  }
+
+  /// Who waits for the reader under this claim, as others are told.
+  private func seeker(_ what: String, _ claim: FprintClaim) async -> Seeker {
+    let sessions = services.sessions
+    let owner = claim.owner
+    let program = await sessions.program(of: owner).map { " (\($0))" } ?? ""
+    return Seeker(name: "the \(what) of \(claim.user.name)\(program)", standing: { sessions.known(owner) })
   }
 
   private func emit(_ signal: String, _ arguments: [BusValue], to claim: FprintClaim) {

@@ -14,6 +14,7 @@ struct FprintServices {
   let enclave: Enclave
   let polkit: PolkitAuthority
   let clients: ClientTasks
+  let sessions: Sessions
 }
 
 /// `net.reactivated.Fprint.Device` for one reader: claims, and who may do what. The operations are in

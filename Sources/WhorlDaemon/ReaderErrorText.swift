@@ -4,6 +4,7 @@ extension ReaderError {
   /// One line for people: what happened and what to do next.
   var line: String {
     switch self {
+    case .asleep: "The machine is about to sleep; try again after it woke."
     case .general(let text): "The fingerprint reader failed (\(text)); try again."
     case .notSupported(let text): "The fingerprint reader cannot do that (\(text))."
     case .notOpen: "The fingerprint reader is not open; try again."
@@ -16,7 +17,7 @@ extension ReaderError {
     case .dataFull: "The reader's chip is full; delete a finger first."
     case .dataDuplicate: "The reader's chip knows this finger already; enrol another one or delete it first."
     case .removed: "The fingerprint reader was unplugged; plug it in again."
-    case .tooHot: "The fingerprint reader is too hot; wait a minute and try again."
+    case .tooHot(let text): "The fingerprint reader is too hot (\(text)); try again when it has cooled down."
     case .unknown(let code, let text): "The fingerprint reader failed with code \(code) (\(text)); try again."
     case .retry: "The touch could not be read; touch the reader again."
     case .cancelled: "The request was cancelled."

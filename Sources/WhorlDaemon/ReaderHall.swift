@@ -16,29 +16,103 @@ final class ReaderHall {
   private let allowsVirtualReaders: Bool
   private(set) var stations: [ReaderStation] = []
   private var lastNumber = -1
+  /// The machine sleeps, or is about to: no bridge is started.
+  private(set) var isAsleep = false
+  /// Until then, by `clock`, a reader that the bridge does not see is kept: after a wake they come back one by one.
+  private var graceEnd: Int64 = 0
+  private var graceTimer: Task<Void, Never>?
+  private let clock: DaemonClock
+  /// So long after a wake, in milliseconds, a reader may take to come back.
+  private static let grace: Int64 = 5_000
+  private var bridgeEnds: [@GLibActor () -> Void] = []
   private var listers: [@GLibActor (_ came: [ReaderStation], _ went: [ReaderStation]) -> Void] = []
 
   init(
     keeper: ReaderKeeper, store: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
-    allowsVirtualReaders: Bool
+    allowsVirtualReaders: Bool, clock: DaemonClock = .machine
   ) {
     self.keeper = keeper
     self.store = store
     self.owners = owners
     self.accounts = accounts
     self.allowsVirtualReaders = allowsVirtualReaders
+    self.clock = clock
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
-    keeper.onBridgeFailed = { Log.warning("whorl-reader was replaced: \($0)") }
+    keeper.onBridgeFailed = { [weak self] reason in
+      Log.warning("whorl-reader was replaced: \(reason)")
+      self?.tellBridgeEnd()
+    }
   }
 
   /// Calls `handler` whenever readers came or went.
   func onChange(_ handler: @escaping @GLibActor ([ReaderStation], [ReaderStation]) -> Void) { listers.append(handler) }
 
+  /// Calls `handler` when the bridge has ended in the middle of its work: no reader waits for a finger any more.
+  func onBridgeEnd(_ handler: @escaping @GLibActor () -> Void) { bridgeEnds.append(handler) }
+
   /// Asks the bridge which readers there are.
+  /// - Throws: `.asleep` too.
   @discardableResult
   func refresh() async throws(ReaderError) -> [ReaderStation] {
+    if isAsleep { throw .asleep }
     update(try await keeper.readers())
     return stations
+  }
+
+  // MARK: Sleep
+
+  /// No reader is opened and no bridge started from here to ``awake()``.
+  func fallAsleep() {
+    isAsleep = true
+    keeper.isPaused = true
+    for station in stations { station.isAsleep = true }
+  }
+
+  /// Ends the bridge for sleep.
+  func endBridge() async {
+    await keeper.stop()
+    tellBridgeEnd()
+  }
+
+  /// The counterpart of ``fallAsleep()``; ``refresh()`` finds the readers afresh.
+  func awake() {
+    isAsleep = false
+    keeper.isPaused = false
+    graceEnd = clock.now() + Self.grace
+    for station in stations {
+      station.isAsleep = false
+      // Somebody woke the machine.
+      station.stir()
+    }
+  }
+
+  /// A person is at the machine.
+  func stir() { for station in stations { station.stir() } }
+
+  /// Somebody's standing has changed.
+  func reconsider() {
+    for station in stations {
+      station.turns.reconsider()
+      station.changes.beat()
+    }
+  }
+
+  private func tellBridgeEnd() { for handler in bridgeEnds { handler() } }
+
+  /// What is still missing when the time after a wake is over is gone.
+  private func waitForMissing() {
+    guard graceTimer == nil else { return }
+    graceTimer = Task { @GLibActor [weak self, clock] in
+      while let left = self.map({ $0.graceEnd - clock.now() }), left > 0 {
+        do { try await clock.sleep(left) } catch { return }
+      }
+      guard let self else { return }
+      graceTimer = nil
+      guard !isAsleep, stations.contains(where: \.isMissing) else { return }
+      do throws(ReaderError) { try await refresh() } catch {
+        Log.warning("looking for readers failed: \(error.line)")
+      }
+    }
   }
 
   private func update(_ descriptions: [ReaderDescription]) {
@@ -54,16 +128,24 @@ final class ReaderHall {
       Log.warning("refusing the virtual reader \(reader.description.name): this is not private mode")
       return false
     }
-    let went = stations.filter { station in !allowed.contains { $0.id == station.id } }
+    let missing = stations.filter { station in !allowed.contains { $0.id == station.id } }
+    let waits = clock.now() < graceEnd
+    for station in missing { station.isMissing = waits }
+    if waits, !missing.isEmpty { waitForMissing() }
+    let went = waits ? [] : missing
     stations.removeAll { station in went.contains { $0 === station } }
     var came: [ReaderStation] = []
     for reader in allowed {
       if let known = stations.first(where: { $0.id == reader.id }) {
         known.description = reader.description
+        known.isMissing = false
         continue
       }
       lastNumber += 1
-      came.append(ReaderStation(number: lastNumber, id: reader.id, description: reader.description, keeper: keeper))
+      let station = ReaderStation(
+        number: lastNumber, id: reader.id, description: reader.description, keeper: keeper, clock: clock)
+      station.isAsleep = isAsleep
+      came.append(station)
     }
     stations += came
     guard !came.isEmpty || !went.isEmpty else { return }

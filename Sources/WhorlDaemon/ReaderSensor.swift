@@ -8,8 +8,12 @@ internal import ReaderLink
 /// The readers and the prints on the disk, as the enclave's sensor.
 final class ReaderSensor: BiometrySensor {
   private let hall: ReaderHall
+  private let sessions: Sessions
 
-  init(hall: ReaderHall) { self.hall = hall }
+  init(hall: ReaderHall, sessions: Sessions) {
+    self.hall = hall
+    self.sessions = sessions
+  }
 
   func availability(of user: UserID) async -> BiometryAvailability { await find(user) }
 
@@ -30,16 +34,22 @@ final class ReaderSensor: BiometrySensor {
     let owner = FprintUser(name: account.name, account: account)
     var fingers: [Finger] = []
     var damaged: [Finger] = []
+    var hindrance: ReaderError?
     for station in stations {
       do {
         let prints = try hall.prints(of: owner, on: station)
-        fingers += prints.readable.map(\.finger)
         damaged += prints.damaged
+        if !prints.readable.isEmpty, let reason = station.hindrance {
+          hindrance = reason
+          continue
+        }
+        fingers += prints.readable.map(\.finger)
       } catch {
         return .failed("The enrolled prints cannot be read: \(error)")
       }
     }
     if fingers.isEmpty {
+      if let hindrance { return .failed(hindrance.line) }
       return damaged.isEmpty
         ? .notEnrolled
         : .failed(
@@ -67,14 +77,15 @@ final class ReaderSensor: BiometrySensor {
     guard !stations.isEmpty else {
       throw .noReader("No fingerprint reader is there that libfprint knows; plug one in.")
     }
+    var chances: [Chance] = []
     for station in stations {
-      var prints: [(finger: Finger, data: [UInt8])] = []
       let stored: [(finger: Finger, data: [UInt8])]
       do {
         stored = try hall.prints(of: owner, on: station).readable
       } catch {
         throw .failed("The enrolled prints cannot be read: \(error)")
       }
+      var prints: [(finger: Finger, data: [UInt8])] = []
       for print in stored {
         if request.scope == .login {
           prints.append(print)
@@ -82,99 +93,119 @@ final class ReaderSensor: BiometrySensor {
           prints.append(print)
         }
       }
-      guard !prints.isEmpty else { continue }
-      return try await wait(on: station, prints, request, progress)
+      // A reader that only verifies knows one print at a time: the first, as fprintd does.
+      if !station.description.features.contains(.identify) { prints = Array(prints.prefix(1)) }
+      if !prints.isEmpty { chances.append(Chance(station: station, prints: prints)) }
     }
-    throw .notEnrolled
+    guard !chances.isEmpty else { throw .notEnrolled }
+    // So that it is known below, without waiting for it there.
+    _ = await sessions.standing(of: request.user)
+    return try await wait(chances, account.name, request, progress)
   }
 
-  /// One touch on one reader, within the request's time.
+  /// A reader, and what it is offered.
+  private struct Chance {
+    let station: ReaderStation
+    let prints: [(finger: Finger, data: [UInt8])]
+  }
+
+  /// One touch on one of the readers, within the request's time.
   @GLibActor
   private func wait(
-    on station: ReaderStation, _ prints: [(finger: Finger, data: [UInt8])], _ request: MatchRequest,
+    _ chances: [Chance], _ name: String, _ request: MatchRequest,
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async throws(SensorError) -> MatchOutcome {
-    let touch = Task { @GLibActor () -> Result<MatchOutcome, SensorError> in
-      do throws(SensorError) {
-        return .success(try await self.touch(station, prints, request, progress))
-      } catch {
-        return .failure(error)
-      }
-    }
+    let race = Task { @GLibActor in await self.race(chances, name, request, progress) }
     let deadline = Task { @GLibActor () -> Bool in
       do { try await glibSleep(milliseconds: request.seconds * 1000) } catch { return false }
-      touch.cancel()
+      race.cancel()
       return true
     }
     let result = await withTaskCancellationHandler {
-      await touch.value
+      await race.value
     } onCancel: {
-      touch.cancel()
+      race.cancel()
     }
     deadline.cancel()
     if case .failure(.cancelled) = result, !Task.isCancelled, await deadline.value { throw .timedOut }
     return try result.get()
   }
 
+  /// Arms all the readers; the first that comes to a verdict ends the others. Returns when all have let go.
+  @GLibActor
+  private func race(
+    _ chances: [Chance], _ name: String, _ request: MatchRequest,
+    _ progress: @escaping @Sendable (MatchProgress) -> Void
+  ) async -> Result<MatchOutcome, SensorError> {
+    let seeker = Seeker(
+      name: "a request of \(name) for a finger", isFirst: true,
+      standing: { [sessions] in sessions.known(request.user) })
+    let report = ArmedReaders(progress)
+    for chance in chances { report.expect(chance.station, atOnce: chance.station.turns.isFree(for: seeker)) }
+    var runners: [Task<Result<MatchOutcome, SensorError>, Never>] = []
+    // Readers do not wait for each other, so the order in which they get their turns cannot lock anybody out.
+    for chance in chances {
+      runners.append(
+        Task { @GLibActor in
+          let result = await self.touch(chance, seeker, name, request, report, progress)
+          report.ended(chance.station)
+          if case .success = result { report.decide() }
+          return result
+        })
+    }
+    report.onDecision = { for runner in runners { runner.cancel() } }
+    return await withTaskCancellationHandler {
+      var results: [Result<MatchOutcome, SensorError>] = []
+      for runner in runners { results.append(await runner.value) }
+      report.decide()
+      return Self.verdict(of: results)
+    } onCancel: {
+      Task { @GLibActor in report.decide() }
+    }
+  }
+
+  /// What several readers came to, of which more than one may have seen a finger at the same moment.
+  private static func verdict(
+    of results: [Result<MatchOutcome, SensorError>]
+  ) -> Result<MatchOutcome, SensorError> {
+    let verdicts = results.filter { if case .success = $0 { true } else { false } }
+    if let verdict = verdicts.first(where: { $0 != .success(.noMatch) }) ?? verdicts.first { return verdict }
+    // A failure of one counts only since none is left.
+    return results.first { $0 != .failure(.cancelled) } ?? .failure(.cancelled)
+  }
+
   @GLibActor
   private func touch(
-    _ station: ReaderStation, _ prints: [(finger: Finger, data: [UInt8])], _ request: MatchRequest,
+    _ chance: Chance, _ seeker: Seeker, _ name: String, _ request: MatchRequest, _ report: ArmedReaders,
     _ progress: @escaping @Sendable (MatchProgress) -> Void
-  ) async throws(SensorError) -> MatchOutcome {
-    do {
-      try await station.turns.take(for: "another request for a finger", waiting: FprintDeviceFace.patience, first: true)
-    } catch .busy(let holder) {
-      throw .busy("The fingerprint reader is used by \(holder); try again when that is done.")
-    } catch {
-      throw .cancelled
-    }
-    var mayComeBack = false
-    defer { station.turns.give(keeping: mayComeBack) }
+  ) async -> Result<MatchOutcome, SensorError> {
+    let (station, prints) = (chance.station, chance.prints)
     do throws(ReaderError) {
       try await station.enter()
     } catch {
-      throw SensorError(error)
+      return .failure(SensorError(error))
     }
     let result: Result<MatchOutcome, SensorError>
-    do throws(ReaderError) {
-      result = .success(try await matched(station, prints, request, progress))
+    do throws(MatchFailure) {
+      let index = try await station.match(
+        prints.map(\.data), by: seeker, pends: false, waiting: FprintDeviceFace.patience,
+        armed: { report.armed(station, fingers: prints.map(\.finger.name)) },
+        unusable: { [hall] indices in hall.noteUnusable(indices.map { prints[$0].finger }, of: name) },
+        progress: { progress(.retry(reason: $0.busName)) })
+      if let index, prints.indices.contains(index) {
+        result = .success(
+          .match(
+            Touch(
+              request: request.id, user: request.user, finger: prints[index].finger.name, reader: station.storeName,
+              print: prints[index].data)))
+      } else {
+        result = .success(.noMatch)
+      }
     } catch {
       result = .failure(SensorError(error))
     }
     await station.leave()
-    if case .success(.noMatch) = result { mayComeBack = true }
-    return try result.get()
-  }
-
-  @GLibActor
-  private func matched(
-    _ station: ReaderStation, _ prints: [(finger: Finger, data: [UInt8])], _ request: MatchRequest,
-    _ progress: @escaping @Sendable (MatchProgress) -> Void
-  ) async throws(ReaderError) -> MatchOutcome {
-    let description = station.description
-    let identifies = description.features.contains(.identify)
-    // A reader that only verifies knows one print at a time: the first, as fprintd does.
-    let offered = identifies ? prints : Array(prints.prefix(1))
-    progress(
-      .waiting(
-        reader: description.name, scanType: description.scanType == .swipe ? "swipe" : "press",
-        fingers: offered.map(\.finger.name)))
-    let again: @GLibActor (RetryReason) -> Void = { progress(.retry(reason: $0.busName)) }
-    let leftOut: @GLibActor ([Int]) -> Void = { [hall] indices in
-      hall.noteUnusable(indices.map { offered[$0].finger }, of: "uid \(request.user)")
-    }
-    let index: Int?
-    if identifies {
-      index = try await hall.keeper.identify(
-        station.id, prints: offered.map(\.data), unusable: leftOut, progress: again)
-    } else {
-      index = try await hall.keeper.verify(station.id, print: offered[0].data, progress: again) ? 0 : nil
-    }
-    guard let index, offered.indices.contains(index) else { return .noMatch }
-    return .match(
-      Touch(
-        request: request.id, user: request.user, finger: offered[index].finger.name, reader: station.storeName,
-        print: offered[index].data))
+    return result
   }
 }
 
@@ -192,6 +223,15 @@ extension RetryReason {
 }
 
 extension SensorError {
+  /// What the end of a wait on one reader means for the request.
+  init(_ failure: MatchFailure) {
+    self =
+      switch failure {
+      case .taken(let holder): .busy("The fingerprint reader is used by \(holder); try again when that is done.")
+      case .reader(let error): SensorError(error)
+      }
+  }
+
   /// What a reader's error means for the request that waits.
   init(_ error: ReaderError) {
     self =

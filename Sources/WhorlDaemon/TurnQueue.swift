@@ -1,6 +1,22 @@
 internal import GLibLoop
 
+/// Somebody who wants a reader for a while.
+@GLibActor
+struct Seeker {
+  /// What for, in words for people, such as "the verification of ann (fprintd-verify)".
+  let name: String
+  /// Goes before those without it. For the enclave, whose request may take several touches: none of them must go to
+  /// somebody who got in between.
+  var isFirst = false
+  /// Where he is now.
+  var standing: @GLibActor () -> Standing = { .unknown }
+  /// Asks him to give the turn back, since somebody at the seat waits for it; nil where he cannot.
+  var giveWay: (@GLibActor () -> Void)?
+}
+
 /// Whose turn it is on one reader: one operation at a time, the enclave's first, otherwise in order of arrival.
+///
+/// Somebody in a background session comes after all others, and gives way to somebody at the seat.
 @GLibActor
 final class TurnQueue {
   /// Why a turn was not had.
@@ -13,32 +29,37 @@ final class TurnQueue {
 
   private struct Waiter {
     let number: Int
-    let name: String
-    let isFirst: Bool
+    let seeker: Seeker
     let continuation: CheckedContinuation<Bool, Never>
   }
 
-  /// So many milliseconds a turn that was given back is kept for ``take(for:waiting:first:)`` with `first`.
+  /// So many milliseconds a turn that was given back is kept for a ``take(_:waiting:)`` of one who is first.
   private static let reserve = 250
 
-  /// What runs on the reader now, in words for people.
-  private(set) var holder: String?
+  private var current: Seeker?
+  private var hasAsked = false
   private var waiters: [Waiter] = []
   private var nextNumber = 0
   private var reservation: Task<Void, Never>?
 
+  /// What runs on the reader now, in words for people.
+  var holder: String? { current?.name }
+
+  /// As ``take(_:waiting:)`` for somebody of whom no more is known.
+  func take(for name: String, waiting seconds: Int?, first: Bool = false) async throws(Refusal) {
+    try await take(Seeker(name: name, isFirst: first), waiting: seconds)
+  }
+
   /// Waits for the turn, at most `seconds` where given.
   ///
-  /// - Parameter first: goes before those without it. For the enclave, whose request may take several touches: none of
-  ///   them must go to somebody who got in between.
   /// - Throws: ``Refusal``; the turn is then not held.
-  func take(for name: String, waiting seconds: Int?, first: Bool = false) async throws(Refusal) {
-    if holder == nil, first || (reservation == nil && waiters.isEmpty) {
+  func take(_ seeker: Seeker, waiting seconds: Int?) async throws(Refusal) {
+    if isFree(for: seeker) {
       endReservation()
-      holder = name
+      hold(seeker)
       return
     }
-    if seconds == 0 { throw .busy(holder: holder ?? name) }
+    if seconds == 0 { throw .busy(holder: holder ?? seeker.name) }
     let number = nextNumber
     nextNumber += 1
     let limit = seconds.map { seconds in
@@ -53,7 +74,8 @@ final class TurnQueue {
         if Task.isCancelled {
           continuation.resume(returning: false)
         } else {
-          waiters.append(Waiter(number: number, name: name, isFirst: first, continuation: continuation))
+          waiters.append(Waiter(number: number, seeker: seeker, continuation: continuation))
+          reconsider()
         }
       }
     } onCancel: {
@@ -67,15 +89,20 @@ final class TurnQueue {
       }
       return
     }
-    throw Task.isCancelled ? .cancelled : .busy(holder: holder ?? name)
+    throw Task.isCancelled ? .cancelled : .busy(holder: holder ?? seeker.name)
+  }
+
+  /// Whether ``take(_:waiting:)`` would have the turn at once.
+  func isFree(for seeker: Seeker) -> Bool {
+    current == nil && (seeker.isFirst || (reservation == nil && waiters.isEmpty))
   }
 
   /// Ends the turn; the next in line has it.
   ///
-  /// - Parameter keeping: whether the one who gives it may be back at once, with `first`, for another touch.
+  /// - Parameter keeping: whether the one who gives it may be back at once, as the first, for another touch.
   func give(keeping: Bool = false) {
-    holder = nil
-    guard keeping, !waiters.contains(where: \.isFirst) else { return pass() }
+    current = nil
+    guard keeping, !waiters.contains(where: \.seeker.isFirst) else { return pass() }
     reservation = Task { @GLibActor [weak self] in
       do { try await glibSleep(milliseconds: Self.reserve) } catch { return }
       self?.reservation = nil
@@ -83,11 +110,32 @@ final class TurnQueue {
     }
   }
 
+  /// Has a holder in the background give way where somebody at the seat waits; to be called when standings change.
+  func reconsider() {
+    guard let current, !hasAsked, current.standing() == .background,
+      waiters.contains(where: { $0.seeker.standing() == .active })
+    else { return }
+    hasAsked = true
+    current.giveWay?()
+  }
+
+  private func hold(_ seeker: Seeker) {
+    current = seeker
+    hasAsked = false
+  }
+
   private func pass() {
-    guard holder == nil, !waiters.isEmpty else { return }
-    let next = waiters.remove(at: waiters.firstIndex { $0.isFirst } ?? 0)
-    holder = next.name
+    guard current == nil, !waiters.isEmpty else { return }
+    let next = waiters.remove(at: nextIndex())
+    hold(next.seeker)
     next.continuation.resume(returning: true)
+    reconsider()
+  }
+
+  private func nextIndex() -> Int {
+    let present = waiters.indices.filter { waiters[$0].seeker.standing() != .background }
+    let candidates = present.isEmpty ? Array(waiters.indices) : present
+    return candidates.first { waiters[$0].seeker.isFirst } ?? candidates.first ?? 0
   }
 
   private func endReservation() {

@@ -1,0 +1,205 @@
+internal import GLibLoop
+internal import ReaderKeeper
+internal import ReaderLink
+
+/// Why a match on a reader came to no verdict.
+enum MatchFailure: Error, Hashable {
+  /// Somebody else had the reader for the whole of the time to wait, or has taken precedence; who, in words for people.
+  case taken(by: String)
+  /// The reader failed or may not work now.
+  case reader(ReaderError)
+}
+
+extension ReaderStation {
+  private enum End {
+    case ended(Result<Int?, ReaderError>)
+    /// Somebody at the seat wants the reader.
+    case displaced
+    /// The reader may not be armed now; for a wait that pends.
+    case paused
+  }
+
+  /// Waits in its turn for one touch that counts, and gives the index of the print that it matched, or nil.
+  ///
+  /// - Parameters:
+  ///   - prints: at least one; a reader that only verifies is given the first.
+  ///   - seeker: who waits; `giveWay` is set here.
+  ///   - pends: for one who waits without end, a screen locker. The reader is then armed only while the budget lasts,
+  ///     its user is not in the background and nothing hinders it; the wait goes on all the same. A sleep that comes
+  ///     while the reader is armed ends the wait, as the end of its bridge.
+  ///   - patience: the seconds to wait for the first turn.
+  ///   - armed: told each time that the reader is about to be armed.
+  ///   - unusable: as ``ReaderKeeper/ReaderKeeper/identify(_:prints:unusable:progress:)`` has it.
+  ///   - progress: told of each touch that has to be repeated.
+  func match(
+    _ prints: [[UInt8]], by seeker: Seeker, pends: Bool, waiting patience: Int,
+    armed: @escaping @GLibActor () -> Void = {}, unusable: @escaping @GLibActor ([Int]) -> Void = { _ in },
+    progress: @escaping @GLibActor (RetryReason) -> Void = { _ in }
+  ) async throws(MatchFailure) -> Int? {
+    stir()
+    var patience: Int? = patience
+    while true {
+      if pends {
+        try await becomeArmable(seeker)
+      } else if let hindrance {
+        throw .reader(hindrance)
+      }
+      let end = try await turn(seeker, patience, pends) { () async -> Result<Int?, ReaderError> in
+        await self.touch(prints, armed, unusable) { reason in
+          // A finger that was not seen well is a person's.
+          self.stir()
+          progress(reason)
+        }
+      }
+      switch end {
+      case .ended(.success(let index)): return index
+      case .ended(.failure(let error)): throw .reader(error)
+      case .displaced where !pends: throw .taken(by: "somebody in the session at the seat")
+      case .paused, .displaced: patience = nil
+      }
+    }
+  }
+
+  /// Runs something else than a match in a turn on this reader; it is cancelled where somebody at the seat takes
+  /// precedence.
+  ///
+  /// - Returns: what `body` returns, and whether it was cancelled to give way.
+  /// - Throws: `.taken`, or `.reader(.cancelled)`; `body` was not run then.
+  func inTurn<R: Sendable>(
+    _ seeker: Seeker, waiting patience: Int?, _ body: @escaping @GLibActor () async -> R
+  ) async throws(MatchFailure) -> (result: R, gaveWay: Bool) {
+    let work = Interruptible<R>()
+    var seeker = seeker
+    seeker.giveWay = { work.interrupt() }
+    try await take(seeker, patience)
+    defer {
+      turns.give()
+      operationEnded()
+    }
+    let result = await work.run(body)
+    return (result, work.isInterrupted)
+  }
+
+  /// Returns when a wait that pends may arm the reader.
+  private func becomeArmable(_ seeker: Seeker) async throws(MatchFailure) {
+    while !Task.isCancelled {
+      if isArmable(for: seeker) { return }
+      await changes.next()
+    }
+    throw .reader(.cancelled)
+  }
+
+  private func isArmable(for seeker: Seeker) -> Bool {
+    // Nobody can mean to touch it for a session that he does not see.
+    hindrance == nil && !isMissing && budget.remaining(at: clock.now()) > 0 && seeker.standing() != .background
+  }
+
+  private func turn(
+    _ seeker: Seeker, _ patience: Int?, _ pends: Bool,
+    _ touch: @escaping @GLibActor () async -> Result<Int?, ReaderError>
+  ) async throws(MatchFailure) -> End {
+    let work = Interruptible<Result<Int?, ReaderError>>()
+    var seeker = seeker
+    seeker.giveWay = { work.interrupt() }
+    try await take(seeker, patience)
+    var mayComeBack = false
+    defer {
+      turns.give(keeping: mayComeBack)
+      operationEnded()
+    }
+    // The turn may have taken its time to come.
+    if pends, !isArmable(for: seeker) { return .paused }
+    var isSpent = false
+    let watch =
+      pends
+      ? watchBudget {
+        isSpent = true
+        work.interrupt()
+      } : nil
+    let result = await work.run(touch)
+    watch?.cancel()
+    switch result {
+    case .failure(.cancelled) where work.isInterrupted && !Task.isCancelled:
+      // Nobody wants it now: dark, and with nothing left to heat it.
+      if isSpent {
+        note(nil)
+        await rest()
+      }
+      return isSpent ? .paused : .displaced
+    case .failure(.asleep) where pends:
+      return .paused
+    case .success(let index):
+      note(nil)
+      mayComeBack = index == nil && seeker.isFirst
+    case .failure(.cancelled):
+      // It may have missed on another reader, and asks again.
+      mayComeBack = seeker.isFirst
+    case .failure(let error):
+      note(error)
+    }
+    return .ended(result)
+  }
+
+  private func take(_ seeker: Seeker, _ patience: Int?) async throws(MatchFailure) {
+    do {
+      try await turns.take(seeker, waiting: patience)
+    } catch .busy(let holder) {
+      throw .taken(by: holder)
+    } catch {
+      throw .reader(.cancelled)
+    }
+  }
+
+  /// Calls `spent` once the budget is, which activity puts off.
+  private func watchBudget(_ spent: @escaping @GLibActor () -> Void) -> Task<Void, Never> {
+    Task { @GLibActor [weak self, clock] in
+      while let left = self?.budget.remaining(at: clock.now()), left > 0 {
+        do { try await clock.sleep(left) } catch { return }
+      }
+      if !Task.isCancelled { spent() }
+    }
+  }
+
+  /// One touch that counts, by whoever has the turn.
+  private func touch(
+    _ prints: [[UInt8]], _ armed: @GLibActor () -> Void, _ unusable: @escaping @GLibActor ([Int]) -> Void,
+    _ progress: @escaping @GLibActor (RetryReason) -> Void
+  ) async -> Result<Int?, ReaderError> {
+    do throws(ReaderError) {
+      try await open()
+      armed()
+      if description.features.contains(.identify) {
+        return .success(try await keeper.identify(id, prints: prints, unusable: unusable, progress: progress))
+      }
+      guard let first = prints.first else { throw .dataNotFound("no print was given") }
+      return .success(try await keeper.verify(id, print: first, progress: progress) ? 0 : nil)
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// A piece of work that others can have cancelled, before it runs too.
+@GLibActor
+final class Interruptible<R: Sendable> {
+  private(set) var isInterrupted = false
+  private var task: Task<R, Never>?
+
+  /// Cancels the work. It still comes to its end.
+  func interrupt() {
+    isInterrupted = true
+    task?.cancel()
+  }
+
+  /// Runs the work, once; it is cancelled with the task that runs it too.
+  func run(_ body: @escaping @GLibActor () async -> R) async -> R {
+    let task = Task { @GLibActor in await body() }
+    self.task = task
+    if isInterrupted { task.cancel() }
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+}

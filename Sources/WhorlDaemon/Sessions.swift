@@ -1,0 +1,238 @@
+internal import Bus
+internal import GLibLoop
+internal import Glibc
+internal import Keychain
+
+/// The sessions that logind knows (org.freedesktop.login1), and in which of them callers are.
+///
+/// What was learned is kept and follows logind's signals, so ``known(_:)`` costs nothing. Without logind everybody's
+/// standing is unknown, and nothing waits for a logind that does not answer for more than a moment.
+@GLibActor
+final class Sessions {
+  private static let name = "org.freedesktop.login1"
+  private static let manager = "org.freedesktop.login1.Manager"
+  private static let session = "org.freedesktop.login1.Session"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  /// So long, in milliseconds, logind may take for an answer; one that takes longer is not asked for the next while.
+  private static let patience = 2_000
+  private static let silence: Int64 = 30_000
+
+  /// Where a connection's process is.
+  private enum Place {
+    case session(String)
+    /// In none, as a service of the user's: in any of his.
+    case user(UInt32)
+    case nowhere
+  }
+
+  private struct Entry {
+    var place: Place
+    let program: String?
+    /// Drops it when the connection goes.
+    var watch: BusSubscription?
+  }
+
+  private let bus: BusConnection
+  private var facts: [String: SessionFacts] = [:]
+  private var entries: [String: Entry] = [:]
+  private var subscriptions: [BusSubscription] = []
+  private var listing: Task<Void, Never>?
+  private var silentUntil: Int64 = 0
+  private var changeHandlers: [@GLibActor () -> Void] = []
+  private var activityHandlers: [@GLibActor () -> Void] = []
+
+  init(bus: BusConnection) { self.bus = bus }
+
+  /// Calls `handler` when anybody's standing may have changed.
+  func onChange(_ handler: @escaping @GLibActor () -> Void) { changeHandlers.append(handler) }
+
+  /// Calls `handler` when a person has come to the machine: a session ceased to be idle, was locked, unlocked or
+  /// switched to, or the lid was opened.
+  func onActivity(_ handler: @escaping @GLibActor () -> Void) { activityHandlers.append(handler) }
+
+  /// Listens to logind, and to UPower for the lid. Starts neither.
+  func start() throws(BusError) {
+    subscriptions = [
+      try follow(Self.name, Self.session) { $0.changed($1, $2) },
+      try follow(Self.name, Self.manager) { sessions, _, values in
+        if values["LidClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+      },
+      try follow("org.freedesktop.UPower", "org.freedesktop.UPower") { sessions, _, values in
+        if values["LidIsClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+      },
+      try bus.subscribe(sender: Self.name, interface: Self.manager, member: "SessionNew") { [weak self] signal in
+        guard let path = signal.arguments.last?.asObjectPath else { return }
+        Task { @GLibActor [weak self] in await self?.load(path) }
+      },
+      try bus.subscribe(sender: Self.name, interface: Self.manager, member: "SessionRemoved") { [weak self] signal in
+        guard let path = signal.arguments.last?.asObjectPath else { return }
+        self?.facts[path] = nil
+        self?.tellChange()
+      },
+      // What another logind said says nothing any more.
+      try bus.subscribe(
+        sender: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+        member: "NameOwnerChanged", firstArgument: Self.name
+      ) { [weak self] _ in self?.forget() },
+    ]
+  }
+
+  /// Where the program behind a connection is.
+  func standing(of connection: String) async -> Standing {
+    _ = await entry(of: connection)
+    return known(connection)
+  }
+
+  /// As ``standing(of:)-(String)`` by what was learned before, without asking anybody.
+  func known(_ connection: String) -> Standing {
+    switch entries[connection]?.place {
+    case .session(let path): facts[path]?.standing ?? .unknown
+    case .user(let user): known(UserID(user))
+    case .nowhere, nil: .unknown
+    }
+  }
+
+  /// Where a user is, in whichever of his sessions.
+  func standing(of user: UserID) async -> Standing {
+    await list()
+    return known(user)
+  }
+
+  /// As ``standing(of:)-(UserID)`` by what was learned before, without asking anybody.
+  func known(_ user: UserID) -> Standing {
+    SessionFacts.standing(of: facts.values.filter { $0.user == user.rawValue })
+  }
+
+  /// The name of the program behind a connection, for people: what the kernel calls it, printable, at most 15 bytes.
+  func program(of connection: String) async -> String? { await entry(of: connection)?.program }
+
+  // MARK: Connections
+
+  private func entry(of connection: String) async -> Entry? {
+    if let entry = entries[connection] { return entry }
+    guard let credentials = try? await bus.credentials(of: connection) else { return nil }
+    let program = credentials.pid.flatMap(Self.program)
+    await list()
+    let place = await place(credentials)
+    if let entry = entries[connection] { return entry }
+    var entry = Entry(place: place, program: program)
+    // What a silent logind did not say is asked again another time.
+    guard DaemonClock.machine.now() >= silentUntil else { return entry }
+    entry.watch = try? bus.watchName(connection) { [weak self] in self?.entries[connection] = nil }
+    if entry.watch != nil { entries[connection] = entry }
+    return entry
+  }
+
+  private func place(_ credentials: BusCredentials) async -> Place {
+    guard let pid = credentials.pid else { return .nowhere }
+    if let path = await ask("GetSessionByPID", [.uint32(pid)], expecting: "o")?.asObjectPath {
+      if facts[path] == nil { await load(path) }
+      return .session(path)
+    }
+    // A service of root's is the machine's, whoever else has logged in as root.
+    return credentials.uid == 0 ? .nowhere : .user(credentials.uid)
+  }
+
+  private static func program(_ pid: UInt32) -> String? {
+    let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var text = [UInt8](repeating: 0, count: 64)
+    let length = read(file, &text, text.count)
+    guard length > 0 else { return nil }
+    // The program chooses it: nothing of it may look like our own words or move a terminal.
+    let plain = text[..<length].filter {
+      (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ")")
+    }
+    return plain.isEmpty ? nil : String(decoding: plain.prefix(15), as: UTF8.self)
+  }
+
+  // MARK: logind
+
+  private func follow(
+    _ sender: String, _ interface: String,
+    _ handler: @escaping @GLibActor (Sessions, _ path: String, _ values: [String: BusValue]) -> Void
+  ) throws(BusError) -> BusSubscription {
+    try bus.subscribe(
+      sender: sender, interface: Self.properties, member: "PropertiesChanged", firstArgument: interface
+    ) { [weak self] signal in
+      guard let self, signal.arguments.count == 3, let values = signal.arguments[1].asOptions else { return }
+      handler(self, signal.path, values)
+    }
+  }
+
+  private func changed(_ path: String, _ values: [String: BusValue]) {
+    let isActive = values["Active"]?.unwrapped.asBool
+    if var known = facts[path] {
+      if let isActive, isActive != known.isActive {
+        known.isActive = isActive
+        facts[path] = known
+        tellChange()
+      }
+    } else if isActive != nil {
+      Task { @GLibActor [weak self] in await self?.load(path) }
+    }
+    let isBack = values["IdleHint"]?.unwrapped.asBool == false
+    if isBack || isActive != nil || values["LockedHint"] != nil { tellActivity() }
+  }
+
+  /// Learns all sessions, once.
+  private func list() async {
+    if let listing { return await listing.value }
+    let task = Task { @GLibActor in
+      guard let sessions = await ask("ListSessions", [], expecting: "a(susso)")?.asArray else {
+        // Asked again next time.
+        listing = nil
+        return
+      }
+      for session in sessions {
+        if let path = session.asStructure?.last?.asObjectPath { await load(path) }
+      }
+    }
+    listing = task
+    await task.value
+  }
+
+  private func load(_ path: String) async {
+    guard
+      let values = await ask("GetAll", [.string(Self.session)], expecting: "a{sv}", at: path, of: Self.properties)?
+        .asOptions
+    else { return }
+    facts[path] = SessionFacts(
+      user: values["User"]?.unwrapped.asStructure?.first?.asUInt32,
+      isActive: values["Active"]?.unwrapped.asBool ?? false, isRemote: values["Remote"]?.unwrapped.asBool ?? false,
+      hasSeat: values["Seat"]?.unwrapped.asStructure?.first?.asString.map { !$0.isEmpty } ?? false)
+    tellChange()
+  }
+
+  private func ask(
+    _ method: String, _ arguments: [BusValue], expecting: String, at path: String = "/org/freedesktop/login1",
+    of interface: String = manager
+  ) async -> BusValue? {
+    guard DaemonClock.machine.now() >= silentUntil else { return nil }
+    do {
+      let reply = try await bus.call(
+        destination: Self.name, path: path, interface: interface, method: method, arguments: arguments,
+        expecting: expecting, timeoutMilliseconds: Self.patience, options: .noAutoStart)
+      return reply.arguments.first
+    } catch .timedOut {
+      silentUntil = DaemonClock.machine.now() + Self.silence
+      Log.warning("logind does not answer; everybody counts as one who sits at the machine")
+      return nil
+    } catch {
+      return nil
+    }
+  }
+
+  private func forget() {
+    facts = [:]
+    entries = [:]
+    listing = nil
+    silentUntil = 0
+    tellChange()
+  }
+
+  private func tellChange() { for handler in changeHandlers { handler() } }
+
+  private func tellActivity() { for handler in activityHandlers { handler() } }
+}
