@@ -53,7 +53,7 @@ extension ReaderError {
     case G_IO_ERROR_CANCELLED: .cancelled
     case G_IO_ERROR_PERMISSION_DENIED: .permissionDenied(text)
     case G_IO_ERROR_NOT_SUPPORTED: .notSupported(text)
-    case G_IO_ERROR_BUSY: .busy(text)
+    case G_IO_ERROR_BUSY: .heldElsewhere(text)
     case G_IO_ERROR_INVALID_DATA: .dataInvalid(text)
     default: .unknown(code, text)
     }
@@ -63,19 +63,35 @@ extension ReaderError {
     switch GFileError(rawValue: UInt32(bitPattern: code)) {
     case G_FILE_ERROR_ACCES, G_FILE_ERROR_PERM: .permissionDenied(text)
     case G_FILE_ERROR_NODEV, G_FILE_ERROR_NXIO: .removed(text)
+    case G_FILE_ERROR_NOENT: .removed(text)
     default: .unknown(code, text)
     }
   }
 
   /// GUsb's `GUsbDeviceError`, whose header is not needed for anything else.
   private static func usb(_ code: Int32, _ text: String) -> ReaderError {
-    switch code {
+    if let error = libusb(text) { return error }
+    return switch code {
     case 4: .removed(text)
     case 7: .cancelled
     case 9: .permissionDenied(text)
     case 3: .notSupported(text)
     default: .general(text)
     }
+  }
+
+  /// What libusb said: GUsb has no code for most of it, but ends its text with libusb's own in brackets.
+  private static func libusb(_ text: String) -> ReaderError? {
+    if text.hasSuffix("[-3]") { return .permissionDenied(text) }
+    if text.hasSuffix("[-4]") { return .removed(text) }
+    if text.hasSuffix("[-6]") { return .heldElsewhere(text) }
+    return nil
+  }
+
+  /// Why libfprint left a device out of its list, from its message about it, which is all that it gives.
+  init(ignoring text: String) {
+    let text = text.printable
+    self = Self.libusb(text) ?? (text.contains("Permission denied") ? .permissionDenied(text) : .general(text))
   }
 }
 

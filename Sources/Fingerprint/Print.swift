@@ -64,6 +64,9 @@ public final class Print {
   /// libfprint's identifier of the device that it belongs to.
   public var deviceID: String { fp_print_get_device_id(pointer).map { String(cString: $0) } ?? "" }
 
+  /// What its driver wrote about it; empty for nothing.
+  public var description: String { fp_print_get_description(pointer).map { String(cString: $0) } ?? "" }
+
   /// Whether the template lives in the reader's own storage.
   public var isStoredOnReader: Bool { fp_print_get_device_stored(pointer) != 0 }
 

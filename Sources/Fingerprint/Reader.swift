@@ -1,6 +1,7 @@
 internal import CFPrint
 internal import CGLib
 public import GLibLoop
+internal import Glibc
 public import ReaderLink
 
 /// One fingerprint reader. Runs one operation at a time; libfprint answers a second one with `.busy`.
@@ -15,6 +16,8 @@ public final class Reader {
 
   /// Told when the reader starts or stops to wait for a finger, or sees one.
   public var onFingerStatus: (@GLibActor (_ needed: Bool, _ present: Bool) -> Void)?
+  /// Told when the reader has become warmer or cooler.
+  public var onTemperature: (@GLibActor (ReaderTemperature) -> Void)?
   /// Told once when the reader was unplugged.
   public var onRemoved: (@GLibActor () -> Void)?
 
@@ -24,15 +27,18 @@ public final class Reader {
     g_object_ref(device)
     let observe: @convention(c) (gpointer?, OpaquePointer?, gpointer?) -> Void = { _, _, data in
       Reader.withReader(data) { reader in
-        let status = fp_device_get_finger_status(reader.device).rawValue
-        reader.onFingerStatus?(
-          status & FP_FINGER_STATUS_NEEDED.rawValue != 0, status & FP_FINGER_STATUS_PRESENT.rawValue != 0)
+        let status = reader.fingerStatus
+        reader.onFingerStatus?(status.needed, status.present)
       }
     }
     let removed: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
       Reader.withReader(data) { $0.onRemoved?() }
     }
+    let warmed: @convention(c) (gpointer?, OpaquePointer?, gpointer?) -> Void = { _, _, data in
+      Reader.withReader(data) { $0.onTemperature?($0.temperature) }
+    }
     connect("notify::finger-status", unsafeBitCast(observe, to: GCallback.self))
+    connect("notify::temperature", unsafeBitCast(warmed, to: GCallback.self))
     connect("removed", unsafeBitCast(removed, to: GCallback.self))
   }
 
@@ -51,36 +57,42 @@ public final class Reader {
   /// How many good touches an enrolment takes; some drivers know it only while open.
   public var enrollStages: Int { max(0, Int(fp_device_get_nr_enroll_stages(device))) }
 
-  /// Where libfprint found the reader, such as `usb:01:03` or `/dev/spidev0.0`; empty where it does not say.
+  /// How warm libfprint believes the sensor to be.
+  public var temperature: ReaderTemperature {
+    ReaderTemperature(rawValue: UInt8(clamping: fp_device_get_temperature(device).rawValue)) ?? .cold
+  }
+  /// Whether it waits for a finger, and whether one lies on it, as far as the driver tells.
+  public var fingerStatus: (needed: Bool, present: Bool) {
+    let status = fp_device_get_finger_status(device).rawValue
+    return (status & FP_FINGER_STATUS_NEEDED.rawValue != 0, status & FP_FINGER_STATUS_PRESENT.rawValue != 0)
+  }
+
+  /// Where libfprint found the reader, such as `usb:01:00:03` (bus and ports, not the address) or `/dev/spidev0.0`; empty
+  /// where it does not say.
   public var place: String {
     for name in ["fpi-usb-device", "fpi-udev-data-spidev", "fpi-udev-data-hidraw"] {
-      let text = stringOrPlatformID(name)
+      let text = property(name)
       if !text.isEmpty { return text }
     }
     return ""
   }
 
   /// These properties are readable but not documented, so each step looks before it leaps.
-  private func stringOrPlatformID(_ property: String) -> String {
-    var object = gpointer(device)
-    var name = property
-    for _ in 0..<2 {
-      let kind = object.assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
-      guard let kind, g_object_class_find_property(UnsafeMutablePointer<GObjectClass>(OpaquePointer(kind)), name) != nil
-      else { return "" }
-      var value = GValue()
-      // The value holds a copy or a reference of its own, dropped by g_value_unset.
-      g_object_get_property(object.assumingMemoryBound(to: GObject.self), name, &value)
-      defer { g_value_unset(&value) }
-      if g_type_check_value_holds(&value, GType(16 << 2)) != 0 { return text(g_value_get_string(&value)) }
-      // libfprint keeps its own reference to the USB device for as long as the reader lives.
-      guard g_type_check_value_holds(&value, GType(20 << 2)) != 0, let inner = g_value_get_object(&value) else {
-        return ""
-      }
-      object = inner
-      name = "platform-id"
-    }
-    return ""
+  private func property(_ name: String) -> String {
+    let kind = UnsafeMutableRawPointer(device).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+    guard let kind, g_object_class_find_property(UnsafeMutablePointer<GObjectClass>(OpaquePointer(kind)), name) != nil
+    else { return "" }
+    var value = GValue()
+    // The value holds a copy or a reference of its own, dropped by g_value_unset.
+    g_object_get_property(UnsafeMutableRawPointer(device).assumingMemoryBound(to: GObject.self), name, &value)
+    defer { g_value_unset(&value) }
+    if g_type_check_value_holds(&value, GType(16 << 2)) != 0 { return text(g_value_get_string(&value)) }
+    // libfprint keeps its own reference to the USB device for as long as the reader lives.
+    guard g_type_check_value_holds(&value, GType(20 << 2)) != 0, let usb = g_value_get_object(&value) else { return "" }
+    // GUsb comes with libfprint; its headers are not needed for anything else. The text stays the device's (transfer none).
+    guard let symbol = dlsym(nil, "g_usb_device_get_platform_id") else { return "" }
+    typealias PlatformID = @convention(c) (gpointer) -> UnsafePointer<gchar>?
+    return text(unsafeBitCast(symbol, to: PlatformID.self)(usb))
   }
 
   private func text(_ pointer: UnsafePointer<gchar>?) -> String { pointer.map { String(cString: $0) } ?? "" }

@@ -66,11 +66,29 @@ final class BridgeProcess {
     exitDescriptor = -1
   }
 
+  /// Ends it within that time, in good order where it lets that happen in the first part of it; whether it is gone. One
+  /// that the kernel holds does not even die of SIGKILL: it is left alone, and reaped whenever it ends.
+  func end(milliseconds: Int) async -> Bool {
+    stream.close()
+    let force = min(500, milliseconds / 2)
+    if await exited.wait(milliseconds: milliseconds - force) { return true }
+    kill()
+    if await exited.wait(milliseconds: force) { return true }
+    keepUntilReaped()
+    return false
+  }
+
+  /// Keeps this object for as long as the process lives.
+  func keepUntilReaped() {
+    // By name, for the task would not hold it otherwise.
+    Task { [self] in await exited.wait() }
+  }
+
   isolated deinit {
-    // Whoever lets a process go has waited for its end; if not, it must not stay behind.
+    // Whoever lets a process go has waited for its end or keeps it; if not, it must not run on. Never waits.
     if ending == nil {
       Glibc.kill(pid, SIGKILL)
-      waitpid(pid, nil, 0)
+      waitpid(pid, nil, WNOHANG)
     }
     releaseWatch()
   }

@@ -8,19 +8,29 @@ final class BridgeSession {
   let ready = Signal()
   /// Why it failed; nil while it works.
   private(set) var failure: String?
-  /// The readers as the bridge told last.
-  private(set) var readers: [ReaderDescription] = []
+  /// The readers as the bridge told last, by what stays the same; their tokens are this bridge's.
+  private(set) var readers: [ReaderRegistry.Presence] = []
+  /// Devices that libfprint has drivers for but could not set up.
+  private(set) var ignored: [ReaderError] = []
   /// The readers that were opened and not closed.
   private(set) var open: Set<UInt32> = []
 
-  /// Told when the list of readers has changed.
-  var onReaders: (@GLibActor ([ReaderDescription]) -> Void)?
+  /// Tells which readers those of a list are; asked for each list.
+  private let recognise: @GLibActor ([ReaderDescription]) -> [ReaderRegistry.Presence]
+  /// Told when the list of readers has changed by itself.
+  var onReaders: (@GLibActor () -> Void)?
+  /// Told how warm a reader has become.
+  var onTemperature: (@GLibActor (ReaderID, ReaderTemperature) -> Void)?
+  /// Told of a device that could not be set up.
+  var onIgnored: (@GLibActor (ReaderError) -> Void)?
   /// Told what a reader waits for.
-  var onFingerStatus: (@GLibActor (_ reader: UInt32, _ needed: Bool, _ present: Bool) -> Void)?
+  var onFingerStatus: (@GLibActor (_ reader: ReaderID, _ needed: Bool, _ present: Bool) -> Void)?
   /// Told once when it has failed.
   var onFailure: (@GLibActor (String) -> Void)?
   /// Told when a request has ended.
   var onRequestEnded: (@GLibActor () -> Void)?
+  /// Told when the bridge has done something that it was asked, however that ended.
+  var onService: (@GLibActor () -> Void)?
 
   private let process: BridgeProcess
   private let limits: ReaderKeeper.Limits
@@ -29,16 +39,20 @@ final class BridgeSession {
   private var lastNumber: UInt64 = 0
   private var pending: [UInt64: PendingRequest] = [:]
   private var watchdog: Task<Void, any Error>?
-  private var eventsSinceReply = 0
+  /// The bytes of what is asked.
+  private var pendingBytes = 0
+  private var events = EventAllowance()
+  private let started = ContinuousClock.now
 
   /// More than this at once are refused, so that no client fills the bridge's memory.
   private static let requestLimit = 48
-  /// More events than this without an answer between them are no sensor's.
-  private static let eventLimit = 10_000
-
   /// Starts the program.
-  init(program: String, environment: [String: String], limits: ReaderKeeper.Limits) throws(ReaderError) {
+  init(
+    program: String, environment: [String: String], limits: ReaderKeeper.Limits,
+    recognise: @escaping @GLibActor ([ReaderDescription]) -> [ReaderRegistry.Presence]
+  ) throws(ReaderError) {
     self.limits = limits
+    self.recognise = recognise
     process = try BridgeProcess(program: program, environment: environment)
     process.stream.onBytes = { [weak self] in self?.receive($0) }
     process.stream.onEnd = { [weak self] in self?.streamEnded($0) }
@@ -55,6 +69,14 @@ final class BridgeSession {
 
   /// Whether nothing is asked and nothing is open.
   var isIdle: Bool { open.isEmpty && pending.values.allSatisfy { $0.request == .ping } }
+
+  /// Whether a reader is not cold, as only this bridge knows.
+  var isWarm: Bool { readers.contains { $0.description.temperature != .cold } }
+
+  /// Whether it left devices out so long ago that another bridge may find them in better state.
+  var isOutdated: Bool {
+    !ignored.isEmpty && isIdle && ContinuousClock.now - started > .milliseconds(limits.ignoredDevice)
+  }
 
   /// Fires when its process has ended and was reaped.
   var gone: Signal { process.exited }
@@ -74,10 +96,16 @@ final class BridgeSession {
     } catch {
       throw .dataInvalid(error.description)
     }
+    // The bridge's queue holds one more of the largest size than is let in here.
+    guard pendingBytes + bytes.count <= LinkLimits.requestBytes + (1 << 20) else {
+      throw .busy("too many prints wait to be compared")
+    }
     let result = await withTaskCancellationHandler {
       if Task.isCancelled { return Result<ReaderReply, ReaderError>.failure(.cancelled) }
       return await withCheckedContinuation { waiter in
         let entry = PendingRequest(number: number, request: request, progress: progress, waiter: waiter)
+        entry.bytes = bytes.count
+        pendingBytes += bytes.count
         pending[number] = entry
         if !request.awaitsTouch, request != .enumerate, request != .ping {
           entry.limit(milliseconds: limits.answer) { [weak self] in self?.fail("it did not answer in time") }
@@ -91,12 +119,10 @@ final class BridgeSession {
     return try result.get()
   }
 
-  /// Ends it in good order where it lets that happen in time, and by force otherwise.
-  func stop(_ reason: String) async {
+  /// Ends it within that time, in good order where it lets that happen, and by force otherwise; whether it is gone.
+  func stop(_ reason: String, milliseconds: Int) async -> Bool {
     abandon(reason)
-    process.stream.close()
-    if await !process.exited.wait(milliseconds: limits.cancel) { process.kill() }
-    await process.exited.wait()
+    return await process.end(milliseconds: milliseconds)
   }
 
   /// Ends it by force; what was asked fails once, with this reason.
@@ -105,8 +131,7 @@ final class BridgeSession {
     process.stream.close()
     process.kill()
     abandon(reason)
-    // The process is held until it is reaped.
-    Task { [process] in await process.exited.wait() }
+    process.keepUntilReaped()
     onFailure?(reason)
   }
 
@@ -116,6 +141,7 @@ final class BridgeSession {
     watchdog?.cancel()
     let entries = pending.values
     pending = [:]
+    pendingBytes = 0
     open = []
     for entry in entries { entry.abandon(reason) }
     ready.fire()
@@ -123,11 +149,17 @@ final class BridgeSession {
 
   // MARK: Requests
 
-  /// After an early verdict the bridge may still wait for the finger to be lifted; the reader's next request waits too.
-  /// Only closing does not: it ends that wait.
+  /// After an early verdict the bridge may still wait for the finger to be lifted; the reader's next request waits too,
+  /// but not for ever. Closing does not: it ends that wait.
   private func settle(_ reader: UInt32, for request: ReaderRequest) async {
     while let entry = pending.values.first(where: { $0.request.reader == reader && $0.isSettling }) {
-      if case .close = request { cancel(entry.number) }
+      let patience =
+        switch request {
+        case .close: 0
+        case let request where request.awaitsTouch: limits.settle
+        default: min(limits.settle, 1_000)
+        }
+      if await !entry.ended.wait(milliseconds: patience), !Task.isCancelled { cancel(entry.number) }
       await entry.ended.wait()
       if Task.isCancelled { return }
     }
@@ -139,7 +171,9 @@ final class BridgeSession {
     if let bytes = try? NumberedRequest(number: lastNumber, request: .cancel(request: number)).encoded() {
       process.stream.send(bytes)
     }
-    entry.limit(milliseconds: limits.cancel) { [weak self] in self?.fail("it did not cancel in time") }
+    entry.limit(milliseconds: limits.cancel + limits.pongPerPrint * entry.printCount) { [weak self] in
+      self?.fail("it did not cancel in time")
+    }
   }
 
   /// Asks for signs of life for as long as anything is pending.
@@ -154,7 +188,9 @@ final class BridgeSession {
           await ping.value
           answered.fire()
         }
-        if await !answered.wait(milliseconds: limits.pong) { return fail("it stopped answering") }
+        let prints = pending.values.reduce(0) { $0 + $1.printCount }
+        let patience = limits.pong + limits.pongPerPrint * prints
+        if await !answered.wait(milliseconds: patience) { return fail("it stopped answering") }
         try await glibSleep(milliseconds: limits.pingInterval)
       }
     }
@@ -186,12 +222,11 @@ final class BridgeSession {
       if case .readers(let list) = reply, !take(list) { return false }
       guard entry.finish(reply) else { return false }
       pending[number] = nil
-      eventsSinceReply = 0
+      pendingBytes -= entry.bytes
       note(entry.request, reply)
       return true
     case .event(let event):
-      eventsSinceReply += 1
-      guard greeted, eventsSinceReply <= Self.eventLimit else { return false }
+      guard greeted, events.spend() else { return false }
       return accept(event)
     }
   }
@@ -200,11 +235,21 @@ final class BridgeSession {
     switch event {
     case .readersChanged(let list):
       guard take(list) else { return false }
-      onReaders?(readers)
+      onReaders?()
       return true
-    case .fingerStatus(let reader, let needed, let present):
-      guard readers.contains(where: { $0.token == reader }) else { return false }
-      onFingerStatus?(reader, needed, present)
+    case .fingerStatus(let token, let needed, let present):
+      // One that came or went a moment ago may not be in the list yet, or no more.
+      if let reader = reader(token) { onFingerStatus?(reader, needed, present) }
+      return true
+    case .temperature(let token, let temperature):
+      guard let index = readers.firstIndex(where: { $0.description.token == token }) else { return true }
+      readers[index].description.temperature = temperature
+      onTemperature?(readers[index].id, temperature)
+      return true
+    case .deviceIgnored(let error):
+      let error = error.sanitized
+      if ignored.count < LinkLimits.readers { ignored.append(error) }
+      onIgnored?(error)
       return true
     case .enrollProgress, .retry, .verdict, .unusablePrints:
       guard let number = event.request, let entry = pending[number] else { return false }
@@ -214,10 +259,22 @@ final class BridgeSession {
 
   private func take(_ list: [ReaderDescription]) -> Bool {
     guard Set(list.map(\.token)).count == list.count else { return false }
-    readers = list.map(\.sanitized)
-    open.formIntersection(list.map(\.token))
+    readers = recognise(list.map(\.sanitized))
+    let tokens = Set(list.map(\.token))
+    open.formIntersection(tokens)
+    for entry in pending.values {
+      // libfprint ends what runs on an unplugged reader by itself; a driver may fail to.
+      guard let reader = entry.request.reader, !tokens.contains(reader), entry.markOrphaned() else { continue }
+      entry.limit(milliseconds: limits.cancel) { [weak self] in self?.fail("it did not let go of an unplugged reader") }
+    }
     return true
   }
+
+  /// The reader with that token.
+  private func reader(_ token: UInt32) -> ReaderID? { readers.first { $0.description.token == token }?.id }
+
+  /// The token of a reader; nil where it is not there.
+  func token(of reader: ReaderID) -> UInt32? { readers.first { $0.id == reader }?.description.token }
 
   private func note(_ request: ReaderRequest, _ reply: ReaderReply) {
     switch (request, reply) {
@@ -227,7 +284,9 @@ final class BridgeSession {
     case (.close(let reader), .done), (.close(let reader), .failed(.notOpen)): open.remove(reader)
     default: break
     }
-    if request != .ping { onRequestEnded?() }
+    guard request != .ping else { return }
+    if request != .enumerate { onService?() }
+    onRequestEnded?()
   }
 
   private func streamEnded(_ end: ByteStream.End) {
@@ -242,14 +301,19 @@ final class BridgeSession {
   }
 }
 
-extension ReaderDescription {
-  /// The same with its texts cut to what is printable.
-  fileprivate var sanitized: ReaderDescription {
-    var copy = self
-    copy.driver = driver.printable
-    copy.deviceID = deviceID.printable
-    copy.name = name.printable
-    copy.hint = hint.printable
-    return copy
+/// How many events a bridge may still send: a sensor tells some in a second, never thousands for long.
+private struct EventAllowance {
+  private var left = Self.most
+  private var updated = ContinuousClock.now
+
+  private static let most = 10_000.0
+  private static let perSecond = 200.0
+
+  /// Takes one event; false when there were too many.
+  mutating func spend() -> Bool {
+    let now = ContinuousClock.now
+    left = min(Self.most, left + (now - updated) / .seconds(1) * Self.perSecond) - 1
+    updated = now
+    return left >= 0
   }
 }

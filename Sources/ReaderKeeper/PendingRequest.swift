@@ -8,7 +8,11 @@ final class PendingRequest {
   let request: ReaderRequest
   /// Fires when the bridge has ended it.
   let ended = Signal()
+  /// The size of its frame.
+  var bytes = 0
   private(set) var isCancelled = false
+  /// Its reader was unplugged.
+  private var isOrphaned = false
   private let progress: @GLibActor (ReaderEvent) -> Void
   private var waiter: CheckedContinuation<Result<ReaderReply, ReaderError>, Never>?
   private var early: ReaderReply?
@@ -47,6 +51,18 @@ final class PendingRequest {
     return true
   }
 
+  /// Notes that its reader was unplugged; false when it was noted before.
+  func markOrphaned() -> Bool {
+    if isOrphaned { return false }
+    isOrphaned = true
+    return true
+  }
+
+  /// How many prints the bridge compares for it.
+  var printCount: Int {
+    if case .identify(_, let prints) = request { prints.count } else { 0 }
+  }
+
   /// Takes an event; false when no honest bridge sends it.
   func accept(_ event: ReaderEvent) -> Bool {
     switch (request, event) {
@@ -76,7 +92,9 @@ final class PendingRequest {
   /// Takes the end; false when no honest bridge sends it.
   func finish(_ reply: ReaderReply) -> Bool {
     if case .failed(let error) = reply {
-      answer(.failure(error))
+      // Whoever asked knew the reader: it went on the way.
+      let error = error.sanitized
+      answer(.failure(error == .noSuchReader ? .removed("it went while it was asked") : error))
     } else {
       // The end may not contradict what was said on the way.
       guard fits(reply), early == nil || early == reply else { return false }
@@ -88,7 +106,8 @@ final class PendingRequest {
 
   /// Ends it without an answer from the bridge.
   func abandon(_ reason: String) {
-    answer(.failure(isCancelled ? .cancelled : .bridgeFailed(reason)))
+    answer(
+      .failure(isCancelled ? .cancelled : isOrphaned ? .removed("it was unplugged") : .bridgeFailed(reason)))
     close()
   }
 
@@ -153,7 +172,7 @@ extension ReaderEvent {
     case .enrollProgress(let request, _, _), .retry(let request, _), .verdict(let request, _, _),
       .unusablePrints(let request, _):
       request
-    case .fingerStatus, .readersChanged: nil
+    case .fingerStatus, .temperature, .deviceIgnored, .readersChanged: nil
     }
   }
 }

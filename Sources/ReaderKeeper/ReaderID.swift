@@ -6,7 +6,8 @@ public struct ReaderID: Sendable, Hashable {
   public let driver: String
   /// libfprint's device identifier.
   public let deviceID: String
-  /// The place among readers of the same driver and device identifier, from 0.
+  /// A number from 0 among readers of the same driver and device identifier. It stays with the place that the reader is
+  /// plugged into: with one of two alike gone, the other keeps its own.
   public let ordinal: Int
 
   /// The reader with these values.
@@ -16,11 +17,12 @@ public struct ReaderID: Sendable, Hashable {
     self.ordinal = ordinal
   }
 
-  /// The identities of the readers in a list, in its order.
+  /// The identities of the readers in a list that a keeper gave, in its order.
   public static func ids(of readers: [ReaderDescription]) -> [ReaderID] {
     var ids: [ReaderID] = []
     for reader in readers {
-      let ordinal = ids.count { $0.driver == reader.driver && $0.deviceID == reader.deviceID }
+      let ordinal =
+        reader.ordinal ?? ids.count { $0.driver == reader.driver && $0.deviceID == reader.deviceID }
       ids.append(ReaderID(driver: reader.driver, deviceID: reader.deviceID, ordinal: ordinal))
     }
     return ids

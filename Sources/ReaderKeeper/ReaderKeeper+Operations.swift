@@ -29,14 +29,12 @@ public struct Image: Sendable, Hashable {
 extension ReaderKeeper {
   /// Opens a reader. Throws `.alreadyOpen`, `.permissionDenied` and the driver's own errors.
   public func open(_ reader: ReaderID) async throws(ReaderError) {
-    let (session, token) = try await locate(reader)
-    _ = try await session.send(.open(reader: token))
+    _ = try await ask(reader) { .open(reader: $0) }
   }
 
   /// Closes a reader. Throws `.notOpen`; with a new bridge since ``open(_:)`` there is nothing to close.
   public func close(_ reader: ReaderID) async throws(ReaderError) {
-    let (session, token) = try await locate(reader)
-    _ = try await session.send(.close(reader: token))
+    _ = try await ask(reader) { .close(reader: $0) }
   }
 
   /// Enrols a finger on an open reader.
@@ -49,14 +47,14 @@ extension ReaderKeeper {
   public func enroll(
     _ reader: ReaderID, finger: Finger?, user: String, progress: @escaping @GLibActor (EnrollEvent) -> Void
   ) async throws(ReaderError) -> [UInt8] {
-    let (session, token) = try await locate(reader)
-    let reply = try await session.send(.enroll(reader: token, finger: finger, user: user)) { event in
+    let tell: @GLibActor (ReaderEvent) -> Void = { event in
       switch event {
       case .enrollProgress(_, let stage, let total): progress(.stage(Int(stage), of: Int(total)))
       case .retry(_, let reason): progress(.retry(reason))
       default: break
       }
     }
+    let reply = try await ask(reader, progress: tell) { .enroll(reader: $0, finger: finger, user: user) }
     guard case .print(let print) = reply else { throw .unexpected }
     return print
   }
@@ -88,8 +86,7 @@ extension ReaderKeeper {
 
   /// Takes one image, waiting for a finger.
   public func capture(_ reader: ReaderID) async throws(ReaderError) -> Image {
-    let (session, token) = try await locate(reader)
-    guard case .image(let width, let height, let pixels) = try await session.send(.capture(reader: token)) else {
+    guard case .image(let width, let height, let pixels) = try await ask(reader, { .capture(reader: $0) }) else {
       throw .unexpected
     }
     return Image(width: Int(width), height: Int(height), pixels: pixels)
@@ -97,8 +94,7 @@ extension ReaderKeeper {
 
   /// The prints in the reader's own storage.
   public func listPrints(_ reader: ReaderID) async throws(ReaderError) -> [[UInt8]] {
-    let (session, token) = try await locate(reader)
-    guard case .prints(let prints) = try await session.send(.listPrints(reader: token)) else { throw .unexpected }
+    guard case .prints(let prints) = try await ask(reader, { .listPrints(reader: $0) }) else { throw .unexpected }
     return prints
   }
 
@@ -111,8 +107,7 @@ extension ReaderKeeper {
   public func storedPrints(
     _ reader: ReaderID, known: [[UInt8]]
   ) async throws(ReaderError) -> [StoredPrint] {
-    let (session, token) = try await locate(reader)
-    let reply = try await session.send(.storedPrints(reader: token, known: known))
+    let reply = try await ask(reader) { .storedPrints(reader: $0, known: known) }
     guard case .storedPrints(let prints) = reply else { throw .unexpected }
     return prints.map { print in
       var copy = print
@@ -125,14 +120,12 @@ extension ReaderKeeper {
 
   /// Deletes a print from the reader's own storage.
   public func deletePrint(_ reader: ReaderID, print: [UInt8]) async throws(ReaderError) {
-    let (session, token) = try await locate(reader)
-    _ = try await session.send(.deletePrint(reader: token, print: print))
+    _ = try await ask(reader) { .deletePrint(reader: $0, print: print) }
   }
 
   /// Deletes every print from the reader's own storage.
   public func clearStorage(_ reader: ReaderID) async throws(ReaderError) {
-    let (session, token) = try await locate(reader)
-    _ = try await session.send(.clearStorage(reader: token))
+    _ = try await ask(reader) { .clearStorage(reader: $0) }
   }
 
   private func match(
@@ -140,18 +133,18 @@ extension ReaderKeeper {
     _ unusable: @escaping @GLibActor ([Int]) -> Void = { _ in },
     _ request: @GLibActor (UInt32) -> ReaderRequest
   ) async throws(ReaderError) -> Int? {
-    let (session, token) = try await locate(reader)
     var retries = 0
     var hasTold = false
+    let tell: @GLibActor (ReaderEvent) -> Void = { event in
+      // Each touch is a request of its own with the same prints.
+      guard case .unusablePrints(_, let indices) = event, !hasTold else { return }
+      hasTold = true
+      unusable(indices.map(Int.init).sorted())
+    }
     while true {
       do throws(ReaderError) {
         // A retry is told by the error that ends the operation; the event that most readers send before says the same.
-        let reply = try await session.send(request(token)) { event in
-          // Each touch is a request of its own with the same prints.
-          guard case .unusablePrints(_, let indices) = event, !hasTold else { return }
-          hasTold = true
-          unusable(indices.map(Int.init).sorted())
-        }
+        let reply = try await ask(reader, progress: tell, request)
         guard case .verdict(let matched, let index) = reply else { throw .unexpected }
         return matched ? Int(index) : nil
       } catch .retry(let reason) {

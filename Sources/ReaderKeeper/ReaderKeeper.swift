@@ -5,14 +5,20 @@ public import ReaderLink
 /// stops answering or speaks nonsense.
 ///
 /// A failing bridge costs each running request one `.bridgeFailed`; the next request starts a new bridge, where readers
-/// have to be opened again. Cancelling a task cancels its request: it ends with `.cancelled`, or with the result that
-/// was there before.
+/// have to be opened again. One that fails again and again is started ever more seldom: meanwhile requests fail at once
+/// with `.bridgeKeepsFailing`. Cancelling a task cancels its request: it ends with `.cancelled`, or with the result that
+/// was there before. Apart from the wait for a finger, every call ends within ``Limits``.
 @GLibActor
 public final class ReaderKeeper {
-  /// Told of the new list when readers came or went, or when a new bridge finds others than the last one.
+  /// Told of the new list when readers came or went, or when a new bridge finds others than the last one. A reader that
+  /// was away in between is first missing and then there again.
   public var onReadersChanged: (@GLibActor ([ReaderDescription]) -> Void)?
   /// Told when a reader starts or stops to wait for a finger, or sees one.
   public var onFingerStatus: (@GLibActor (_ reader: ReaderID, _ needed: Bool, _ present: Bool) -> Void)?
+  /// Told when a reader has become warmer or cooler.
+  public var onTemperature: (@GLibActor (ReaderID, ReaderTemperature) -> Void)?
+  /// Told of a device that libfprint has a driver for but could not set up, and why; for the log.
+  public var onDeviceIgnored: (@GLibActor (ReaderError) -> Void)?
   /// Told why a bridge failed and was ended; for the log.
   public var onBridgeFailed: (@GLibActor (String) -> Void)?
 
@@ -24,10 +30,23 @@ public final class ReaderKeeper {
   private let program: String
   private let environment: [String: String]
   private var session: BridgeSession?
-  private var lastReaders: [ReaderDescription]?
+  private var registry = ReaderRegistry()
+  private var heat = HeatRecord()
+  private var policy: StartPolicy
+  /// What ``onReadersChanged`` was told last; nil until there was a list.
+  private var told: [ReaderRegistry.Presence]?
+  private var telling: Task<Void, Never>?
+  /// One for each consumer of ``events()``.
+  private var wakers: [Int: AsyncStream<Void>.Continuation] = [:]
+  private var lastWaker = 0
   private var idleTimer: Task<Void, any Error>?
   /// The end of the last bridge's process.
   private var leaving: Signal?
+  /// How many processes the kernel holds although they were killed.
+  private var undead = 0
+
+  /// With more than this no other bridge is started.
+  private static let undeadLimit = 4
 
   /// A keeper without a bridge yet.
   ///
@@ -38,26 +57,64 @@ public final class ReaderKeeper {
     self.program = program
     self.environment = environment
     self.limits = limits
+    policy = StartPolicy(limits: limits)
   }
 
   /// The readers that are there now. Starts the bridge if none runs.
+  ///
+  /// - Throws: where there is none but a device that libfprint knows, why that one cannot be used: `.permissionDenied`,
+  ///   `.heldElsewhere` or the driver's own error.
   public func readers() async throws(ReaderError) -> [ReaderDescription] {
     let session = try await liveSession()
     rest(session)
-    return session.readers
+    if session.readers.isEmpty, let reason = session.ignored.first { throw reason }
+    return session.readers.map { reader in
+      var copy = reader.description
+      if heat.secondsLeft(reader.id, in: session.processID, limits: limits) != nil { copy.temperature = .hot }
+      return copy
+    }
   }
+
+  /// The readers that come and go from now on, for any number of consumers. Each gets what has changed since it looked
+  /// last, however often that was: nothing piles up for a slow one. Only a running bridge sees readers come and go.
+  public func events() -> AsyncStream<ReaderChange> {
+    lastWaker += 1
+    let number = lastWaker
+    let (wakes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    waker.onTermination = { [weak self] _ in
+      Task { @GLibActor in self?.wakers[number] = nil }
+    }
+    wakers[number] = waker
+    let consumer = ChangeConsumer(keeper: self, wakes: wakes, seen: registry.present)
+    return AsyncStream { await consumer.next() }
+  }
+
+  /// The readers of the last list.
+  var present: [ReaderRegistry.Presence] { registry.present }
 
   /// The bridge's process number, for the log and for tests; nil while none runs.
   public var processID: Int32? { session?.processID }
 
   /// Ends the bridge, for sleep and for the end of the daemon. What runs fails with `.bridgeFailed`; the next request
-  /// starts a new bridge. Returns when the process is gone.
-  public func stop() async {
-    guard let session else { return }
-    self.session = nil
-    leaving = session.gone
+  /// starts a new bridge. Returns when the process is gone, and within `milliseconds` whatever it is doing: it may close
+  /// the readers in the first part of that time, then it is killed; one that the kernel holds is left behind.
+  public func stop(milliseconds: Int = 2_000) async {
+    // In a task of its own, as the caller's may be cancelled.
+    await Task { await self.end(milliseconds: milliseconds) }.value
+  }
+
+  private func end(milliseconds: Int) async {
     idleTimer?.cancel()
-    await session.stop("the readers were stopped")
+    guard let session else {
+      if let leaving { _ = await leaving.wait(milliseconds: milliseconds) }
+      return
+    }
+    self.session = nil
+    let gone = session.gone
+    leaving = gone
+    let isGone = await session.stop("the readers were stopped", milliseconds: milliseconds)
+    if leaving === gone { leaving = nil }
+    if !isGone { leaveBehind(session.processID, gone) }
   }
 
   // MARK: The session
@@ -65,15 +122,11 @@ public final class ReaderKeeper {
   /// A bridge that has told its readers.
   func liveSession() async throws(ReaderError) -> BridgeSession {
     idleTimer?.cancel()
-    // Two bridges at once would fight for the readers. One that does not even die of SIGKILL is not waited for.
-    while session == nil, let leaving {
-      _ = await leaving.wait(milliseconds: limits.cancel)
-      if self.leaving === leaving { self.leaving = nil }
-    }
-    let session: BridgeSession
-    if let running = self.session { session = running } else { session = try start() }
+    let session = try await runningSession()
     await session.ready.wait()
-    if let failure = session.failure { throw .bridgeFailed(failure) }
+    if let failure = session.failure {
+      throw policy.keepsFailing ? .bridgeKeepsFailing(keepsFailing) : .bridgeFailed(failure)
+    }
     if Task.isCancelled {
       rest(session)
       throw .cancelled
@@ -81,36 +134,97 @@ public final class ReaderKeeper {
     return session
   }
 
+  private func runningSession() async throws(ReaderError) -> BridgeSession {
+    while true {
+      if let session {
+        guard session.isOutdated else { return session }
+        await stop()
+      } else if let leaving {
+        // Two bridges at once would fight for the readers. One that does not even die of SIGKILL is not waited for.
+        let isGone = await leaving.wait(milliseconds: limits.cancel)
+        if !isGone, Task.isCancelled { throw .cancelled }
+        if self.leaving === leaving { self.leaving = nil }
+      } else {
+        switch policy.advice() {
+        case .start: return try start()
+        case .wait(let milliseconds):
+          do { try await glibSleep(milliseconds: milliseconds) } catch { throw .cancelled }
+        case .refuse(let milliseconds):
+          throw .bridgeKeepsFailing("\(keepsFailing); the next try is in \((milliseconds + 999) / 1000) s")
+        }
+      }
+    }
+  }
+
+  private var keepsFailing: String { "\(policy.reason), \(policy.failures) times in a row" }
+
   /// The bridge and the token of a reader there.
   func locate(_ reader: ReaderID) async throws(ReaderError) -> (BridgeSession, UInt32) {
     let session = try await liveSession()
-    guard let index = ReaderID.ids(of: session.readers).firstIndex(of: reader) else {
+    if let token = session.token(of: reader) { return (session, token) }
+    rest(session)
+    if session.readers.isEmpty, let reason = session.ignored.first { throw reason }
+    throw .noSuchReader
+  }
+
+  /// Asks something of a reader, and waits for the answer.
+  func ask(
+    _ reader: ReaderID, progress: @escaping @GLibActor (ReaderEvent) -> Void = { _ in },
+    _ request: @GLibActor (UInt32) -> ReaderRequest
+  ) async throws(ReaderError) -> ReaderReply {
+    let (session, token) = try await locate(reader)
+    let request = request(token)
+    if request.awaitsTouch, let seconds = heat.secondsLeft(reader, in: session.processID, limits: limits) {
       rest(session)
-      throw .noSuchReader
+      throw .tooHot("it was hot a moment ago; \(seconds) s to cool down")
     }
-    return (session, session.readers[index].token)
+    do throws(ReaderError) {
+      return try await session.send(request, progress: progress)
+    } catch {
+      if case .tooHot = error { heat.note(reader, .hot, by: session.processID, limits: limits) }
+      throw error
+    }
   }
 
   private func start() throws(ReaderError) -> BridgeSession {
     if isPaused { throw .bridgeFailed("the machine is about to sleep") }
-    let session = try BridgeSession(program: program, environment: environment, limits: limits)
+    guard undead <= Self.undeadLimit else {
+      throw .bridgeKeepsFailing("the kernel holds \(undead) of its processes; only a restart of the machine ends them")
+    }
+    registry.beginSession()
+    let session: BridgeSession
+    do throws(ReaderError) {
+      session = try BridgeSession(program: program, environment: environment, limits: limits) { [weak self] in
+        self?.registry.take($0) ?? []
+      }
+    } catch {
+      if case .bridgeFailed(let reason) = error { policy.noteFailure(reason) }
+      throw error
+    }
     self.session = session
-    session.onReaders = { [weak self] in self?.noteReaders($0) }
+    session.onReaders = { [weak self] in self?.noteReadersSoon() }
     session.onFailure = { [weak self, weak session] reason in
       guard let self, let session else { return }
       if self.session === session {
         self.session = nil
         leaving = session.gone
+        policy.noteFailure(reason)
+        seeOff(session.processID, session.gone)
       }
       onBridgeFailed?(reason)
     }
-    session.onFingerStatus = { [weak self, weak session] token, needed, present in
-      guard let self, let session, let index = session.readers.firstIndex(where: { $0.token == token }) else { return }
-      onFingerStatus?(ReaderID.ids(of: session.readers)[index], needed, present)
+    session.onService = { [weak self] in self?.policy.noteService() }
+    session.onFingerStatus = { [weak self] in self?.onFingerStatus?($0, $1, $2) }
+    session.onTemperature = { [weak self, weak session] reader, temperature in
+      guard let self, let session else { return }
+      heat.note(reader, temperature, by: session.processID, limits: limits)
+      rest(session)
+      onTemperature?(reader, temperature)
     }
+    session.onIgnored = { [weak self] in self?.onDeviceIgnored?($0) }
     session.onRequestEnded = { [weak self, weak session] in
       guard let self, let session else { return }
-      noteReaders(session.readers)
+      noteReaders()
       rest(session)
     }
     return session
@@ -120,21 +234,88 @@ public final class ReaderKeeper {
   private func rest(_ session: BridgeSession) {
     guard session === self.session, session.isIdle else { return }
     idleTimer?.cancel()
+    let time = session.isWarm ? max(limits.idle, limits.idleWarm) : limits.idle
     idleTimer = Task { [weak self] in
-      try await glibSleep(milliseconds: self?.limits.idle ?? 0)
+      try await glibSleep(milliseconds: time)
       guard let self, session === self.session, session.isIdle else { return }
       await stop()
     }
   }
 
-  private func noteReaders(_ readers: [ReaderDescription]) {
-    // Tokens differ from bridge to bridge and mean nothing outside.
-    let plain = readers.map { reader in
-      var copy = reader
-      copy.token = 0
-      return copy
+  /// Watches the end of a process that was killed.
+  private func seeOff(_ process: Int32, _ gone: Signal) {
+    Task { [weak self, limits] in
+      if await !gone.wait(milliseconds: limits.cancel) { self?.leaveBehind(process, gone) }
     }
-    defer { lastReaders = plain }
-    if let lastReaders, lastReaders != plain { onReadersChanged?(readers) }
+  }
+
+  private func leaveBehind(_ process: Int32, _ gone: Signal) {
+    undead += 1
+    onBridgeFailed?("process \(process) does not end though it was killed, the kernel holds it; it is left behind")
+    Task { [weak self] in
+      await gone.wait()
+      self?.undead -= 1
+    }
+  }
+
+  // MARK: Coming and going
+
+  /// Once for however many lists come in one piece.
+  private func noteReadersSoon() {
+    guard telling == nil else { return }
+    telling = Task { [weak self] in
+      self?.telling = nil
+      self?.noteReaders()
+    }
+  }
+
+  private func noteReaders() {
+    let new = registry.present.map(\.plain)
+    let old = told
+    told = new
+    if old != new { for waker in wakers.values { waker.yield() } }
+    guard let old, old != new else { return }
+    // One that was away in between has to be seen to have gone.
+    let stayed = new.filter { reader in !old.contains { $0.id == reader.id && $0.incarnation != reader.incarnation } }
+    if stayed.count < new.count { onReadersChanged?(stayed.map(\.description)) }
+    onReadersChanged?(new.map(\.description))
+  }
+
+  isolated deinit { for waker in wakers.values { waker.finish() } }
+}
+
+/// One consumer of the readers' coming and going.
+@GLibActor
+private final class ChangeConsumer {
+  private weak var keeper: ReaderKeeper?
+  private var wakes: AsyncStream<Void>.Iterator
+  private var seen: [ReaderRegistry.Presence]
+
+  init(keeper: ReaderKeeper, wakes: AsyncStream<Void>, seen: [ReaderRegistry.Presence]) {
+    self.keeper = keeper
+    self.wakes = wakes.makeAsyncIterator()
+    self.seen = seen
+  }
+
+  func next() async -> ReaderChange? {
+    var iterator = wakes
+    defer { wakes = iterator }
+    while await iterator.next(isolation: GLibActor.shared) != nil {
+      guard let keeper else { return nil }
+      let now = keeper.present
+      defer { seen = now }
+      if let change = ReaderChange(from: seen, to: now) { return change }
+    }
+    return nil
+  }
+}
+
+extension ReaderRegistry.Presence {
+  /// Without what differs from bridge to bridge and from moment to moment.
+  fileprivate var plain: ReaderRegistry.Presence {
+    var copy = self
+    copy.description.token = 0
+    copy.description.temperature = .cold
+    return copy
   }
 }

@@ -27,7 +27,7 @@ final class Signal {
     }
   }
 
-  /// Returns when it has fired, and at the latest after this time; whether it has fired.
+  /// Returns when it has fired, and at the latest after this time or when the task is cancelled; whether it has fired.
   func wait(milliseconds: Int) async -> Bool {
     if hasFired { return true }
     let waiting = Task { await self.wait() }
@@ -35,7 +35,11 @@ final class Signal {
       try await glibSleep(milliseconds: milliseconds)
       waiting.cancel()
     }
-    await waiting.value
+    await withTaskCancellationHandler {
+      await waiting.value
+    } onCancel: {
+      waiting.cancel()
+    }
     timer.cancel()
     return hasFired
   }

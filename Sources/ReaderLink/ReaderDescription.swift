@@ -49,13 +49,19 @@ public struct ReaderDescription: Sendable, Hashable {
   public var features: ReaderFeatures
   /// How many good touches an enrolment takes.
   public var enrollStages: UInt32
-  /// The USB, SPI or HID path that the bridge believes it opened; whorld reads the truth from sysfs.
+  /// How warm it is.
+  public var temperature: ReaderTemperature
+  /// Where the bridge believes the reader to be: `usb:BUS:PORT:PORT` (the way through the hubs, which stays the same when
+  /// it is plugged in again there), an SPI or HID path, or nothing. whorld reads the truth from sysfs.
   public var hint: String
+  /// Its number among readers of the same driver and device identifier, which the keeper of the bridge gives and which
+  /// stays with its place; nil until then. Does not go over the link.
+  public var ordinal: Int?
 
   /// A description with these values.
   public init(
     token: UInt32, driver: String, deviceID: String, name: String, scanType: ScanType, features: ReaderFeatures,
-    enrollStages: UInt32, hint: String = ""
+    enrollStages: UInt32, temperature: ReaderTemperature = .cold, hint: String = "", ordinal: Int? = nil
   ) {
     self.token = token
     self.driver = driver
@@ -64,6 +70,8 @@ public struct ReaderDescription: Sendable, Hashable {
     self.scanType = scanType
     self.features = features
     self.enrollStages = enrollStages
+    self.temperature = temperature
     self.hint = hint
+    self.ordinal = ordinal
   }
 }

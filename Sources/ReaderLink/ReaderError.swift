@@ -46,8 +46,12 @@ public enum ReaderError: Error, Sendable, Hashable {
   case cancelled
   /// The kernel does not let the bridge open the reader.
   case permissionDenied(String)
+  /// Another process holds the reader.
+  case heldElsewhere(String)
   /// The bridge has no reader with that token.
   case noSuchReader
   /// The bridge process died, stopped answering or spoke nonsense, and was replaced; the request can be made again.
   case bridgeFailed(String)
+  /// The bridge failed several times in a row, and is not started again at once.
+  case bridgeKeepsFailing(String)
 }

@@ -65,7 +65,12 @@ public enum ReaderEvent: Sendable, Hashable {
   case unusablePrints(request: UInt64, indices: [UInt32])
   /// What the reader waits for, and whether a finger lies on it.
   case fingerStatus(reader: UInt32, needed: Bool, present: Bool)
-  /// The set of readers changed.
+  /// How warm a reader is now.
+  case temperature(reader: UInt32, ReaderTemperature)
+  /// A device is there that libfprint has a driver for, but it could not be set up and is not in the list. Told before
+  /// the list that it is missing from.
+  case deviceIgnored(ReaderError)
+  /// The set of readers changed. Many changes in a short time are told as one.
   case readersChanged([ReaderDescription])
 }
 

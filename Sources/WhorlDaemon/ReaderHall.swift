@@ -38,6 +38,7 @@ final class ReaderHall {
     self.allowsVirtualReaders = allowsVirtualReaders
     self.clock = clock
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
+    keeper.onDeviceIgnored = { Log.warning("a reader could not be set up: \($0.line)") }
     keeper.onBridgeFailed = { [weak self] reason in
       Log.warning("whorl-reader was replaced: \(reason)")
       self?.tellBridgeEnd()

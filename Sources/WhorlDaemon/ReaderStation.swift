@@ -178,8 +178,3 @@ final class ReaderStation {
     }
   }
 }
-
-extension ReaderError {
-  /// The machine sleeps, or is about to.
-  static let asleep = ReaderError.busy("the machine is about to sleep")
-}

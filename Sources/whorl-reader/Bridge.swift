@@ -18,8 +18,11 @@ final class Bridge {
   /// How long readers may take to let go after the other end has closed.
   private static let farewellMilliseconds = 2000
 
+  private let log: LibraryLog
+
   /// Takes the socket over.
-  init(descriptor: Int32) {
+  init(descriptor: Int32, log: LibraryLog) {
+    self.log = log
     stream = ByteStream(descriptor: descriptor, queueLimit: 2 * LinkLimits.answerBytes)
   }
 
@@ -31,6 +34,8 @@ final class Bridge {
     roster.onFingerStatus = { [weak self] reader, needed, present in
       self?.send(.event(.fingerStatus(reader: reader, needed: needed, present: present)))
     }
+    roster.onTemperature = { [weak self] in self?.send(.event(.temperature(reader: $0, $1))) }
+    log.onIgnoredDevice = { [weak self] in self?.send(.event(.deviceIgnored($0))) }
     send(.hello(version: LinkLimits.version, libfprint: "libfprint-2"))
     let code = await withCheckedContinuation { waiter in
       if let exitCode { waiter.resume(returning: exitCode) } else { ended = waiter }

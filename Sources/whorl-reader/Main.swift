@@ -15,7 +15,7 @@ struct Main {
       exit(71)
     }
     Hardening.muteStandardError()
-    LibraryLog.silence()
-    exit(GLibLoop.run { await Bridge(descriptor: Hardening.linkDescriptor).run() })
+    let log = LibraryLog()
+    exit(GLibLoop.run { await Bridge(descriptor: Hardening.linkDescriptor, log: log).run() })
   }
 }

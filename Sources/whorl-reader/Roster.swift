@@ -5,16 +5,24 @@ internal import ReaderLink
 /// The readers by their tokens, and which of them is busy.
 @GLibActor
 final class Roster {
-  /// Told of the new list when a reader came or went.
+  /// Told of the new list when readers came or went; once for all changes of a short time.
   var onChange: (@GLibActor ([ReaderDescription]) -> Void)?
   /// Told what a reader waits for.
   var onFingerStatus: (@GLibActor (_ reader: UInt32, _ needed: Bool, _ present: Bool) -> Void)?
+
+  /// Told how warm a reader has become.
+  var onTemperature: (@GLibActor (_ reader: UInt32, ReaderTemperature) -> Void)?
 
   private let context = FingerprintContext()
   private var entries: [(token: UInt32, reader: Reader)] = []
   private var busy: Set<UInt32> = []
   private var removed: Set<UInt32> = []
   private var lastToken: UInt32 = 0
+  private var hasChanged = false
+  private var teller: Task<Void, any Error>?
+
+  /// A plug with a loose contact comes and goes many times a second; the list is sent at most this often.
+  private static let changeMilliseconds = 200
 
   init() {
     context.onAdded = { [weak self] reader in
@@ -22,7 +30,7 @@ final class Roster {
       self?.tellChange()
     }
     context.onRemoved = { [weak self] reader in
-      self?.entries.removeAll { $0.reader === reader }
+      self?.leave(reader)
       self?.tellChange()
     }
   }
@@ -56,22 +64,41 @@ final class Roster {
       ReaderDescription(
         token: token, driver: reader.driver.printable, deviceID: reader.deviceID.printable,
         name: reader.name.printable, scanType: reader.scanType, features: reader.features,
-        enrollStages: UInt32(min(reader.enrollStages, Int(LinkLimits.enrollStages))), hint: reader.place.printable)
+        enrollStages: UInt32(min(reader.enrollStages, Int(LinkLimits.enrollStages))),
+        temperature: reader.temperature, hint: reader.place.printable)
     }
   }
 
-  private func tellChange() { onChange?(descriptions) }
+  /// The first change at once, those that follow closely together.
+  private func tellChange() {
+    hasChanged = true
+    guard teller == nil else { return }
+    teller = Task { @GLibActor in
+      while hasChanged {
+        hasChanged = false
+        onChange?(descriptions)
+        try await glibSleep(milliseconds: Self.changeMilliseconds)
+      }
+      teller = nil
+    }
+  }
 
   private func enter(_ reader: Reader) {
     lastToken += 1
     let token = lastToken
     entries.append((token, reader))
     reader.onFingerStatus = { [weak self] needed, present in self?.onFingerStatus?(token, needed, present) }
+    reader.onTemperature = { [weak self] in self?.onTemperature?(token, $0) }
     reader.onRemoved = { [weak self, weak reader] in
       guard let self, let reader else { return }
       removed.insert(token)
       if !busy.contains(token) { closeRemoved(token, reader) }
     }
+  }
+
+  private func leave(_ reader: Reader) {
+    for entry in entries where entry.reader === reader { removed.remove(entry.token) }
+    entries.removeAll { $0.reader === reader }
   }
 
   /// libfprint lets an unplugged reader go only once it is closed.

@@ -39,7 +39,7 @@ struct Recording {
       environment: [
         "PATH": "/usr/bin:/bin", "FP_DEVICE_EMULATION": "1",
         "FP_DRIVERS_WHITELIST": String(name.prefix { $0 != "-" }),
-      ])
+      ], limits: .patient)
   }
 
   /// What the sensor's image must be: capture.png as width, height and one byte a pixel.

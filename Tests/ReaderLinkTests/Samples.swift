@@ -7,7 +7,8 @@ enum Samples {
   static let readers = [
     ReaderDescription(
       token: 7, driver: "goodixmoc", deviceID: "0", name: "Goodix MOC Fingerprint Sensor", scanType: .press,
-      features: [.identify, .verify, .storage], enrollStages: 8, hint: "usb 1-3"),
+      features: [.identify, .verify, .storage], enrollStages: 8, temperature: .warm,
+      hint: "usb 1-3"),
     ReaderDescription(
       token: .max, driver: "", deviceID: "é", name: "", scanType: .swipe, features: ReaderFeatures(rawValue: .max),
       enrollStages: 100),
@@ -25,7 +26,8 @@ enum Samples {
     [
       .general("a"), .notSupported("b"), .notOpen("c"), .alreadyOpen("d"), .busy("e"), .protocolError("f"),
       .dataInvalid("g"), .dataNotFound("h"), .dataFull("i"), .dataDuplicate("j"), .removed("k"), .tooHot("l"),
-      .unknown(-3, "m"), .cancelled, .permissionDenied("n"), .noSuchReader, .bridgeFailed("o"),
+      .unknown(-3, "m"), .cancelled, .permissionDenied("n"), .noSuchReader, .bridgeFailed("o"), .heldElsewhere("p"),
+      .bridgeKeepsFailing("q"),
     ] + RetryReason.allCases.map { .retry($0) }
 
   static let replies: [ReaderReply] =
@@ -45,6 +47,7 @@ enum Samples {
     [
       .enrollProgress(request: 9, stage: 5, of: 5), .fingerStatus(reader: 1, needed: true, present: false),
       .readersChanged(readers), .verdict(request: 12, matched: true, index: 1),
+      .temperature(reader: 3, .hot), .deviceIgnored(.permissionDenied("x")),
       .unusablePrints(request: 13, indices: [0, 2, .max]), .unusablePrints(request: 14, indices: []),
     ] + RetryReason.allCases.map { .retry(request: 1, reason: $0) }
 

@@ -101,6 +101,13 @@ extension ByteWriter {
       put(request)
       put(UInt16(indices.count))
       for index in indices { put(index) }
+    case .temperature(let reader, let temperature):
+      put(UInt8(7))
+      put(reader)
+      put(temperature.rawValue)
+    case .deviceIgnored(let error):
+      put(UInt8(8))
+      try put(error)
     }
   }
 
@@ -131,6 +138,7 @@ extension ByteWriter {
       put(reader.scanType.rawValue)
       put(reader.features.rawValue)
       put(reader.enrollStages)
+      put(reader.temperature.rawValue)
       try put(reader.hint)
     }
   }
@@ -182,8 +190,15 @@ extension ByteReader {
       var indices: [UInt32] = []
       for _ in 0..<count { indices.append(try take()) }
       return .unusablePrints(request: request, indices: indices)
+    case 7: return .temperature(reader: try take(), try takeTemperature())
+    case 8: return .deviceIgnored(try takeError())
     default: throw .unknownMessage(kind)
     }
+  }
+
+  private mutating func takeTemperature() throws(LinkError) -> ReaderTemperature {
+    guard let temperature = ReaderTemperature(rawValue: try take()) else { throw .invalid("a temperature") }
+    return temperature
   }
 
   mutating func takeRetryReason() throws(LinkError) -> RetryReason {
@@ -234,10 +249,11 @@ extension ByteReader {
       let features = ReaderFeatures(rawValue: try take())
       let stages = try take(UInt32.self)
       guard stages <= LinkLimits.enrollStages else { throw .invalid("a number of stages") }
+      let temperature = try takeTemperature()
       readers.append(
         ReaderDescription(
           token: token, driver: driver, deviceID: deviceID, name: name, scanType: scanType, features: features,
-          enrollStages: stages, hint: try takeText()))
+          enrollStages: stages, temperature: temperature, hint: try takeText()))
     }
     return readers
   }

@@ -40,6 +40,8 @@ extension ByteReader {
     case 16: return .permissionDenied(try takeText())
     case 17: return .noSuchReader
     case 18: return .bridgeFailed(try takeText())
+    case 19: return .heldElsewhere(try takeText())
+    case 20: return .bridgeKeepsFailing(try takeText())
     default: throw .unknownMessage(kind)
     }
   }
@@ -63,6 +65,8 @@ extension ReaderError {
     case .tooHot(let text): (12, text)
     case .permissionDenied(let text): (16, text)
     case .bridgeFailed(let text): (18, text)
+    case .heldElsewhere(let text): (19, text)
+    case .bridgeKeepsFailing(let text): (20, text)
     case .unknown(_, let text): (13, text)
     case .retry: (14, "")
     case .cancelled: (15, "")

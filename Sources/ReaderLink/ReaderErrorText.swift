@@ -1,15 +1,18 @@
-internal import ReaderLink
-
 extension ReaderError {
+  /// The machine sleeps, or is about to.
+  public static let asleep = ReaderError.busy("the machine is about to sleep")
+
   /// One line for people: what happened and what to do next.
-  var line: String {
+  public var line: String {
     switch self {
     case .asleep: "The machine is about to sleep; try again after it woke."
-    case .general(let text): "The fingerprint reader failed (\(text)); try again."
+    case .general(let text): "The fingerprint reader's driver reports a failure (\(text)); try again, or unplug it."
     case .notSupported(let text): "The fingerprint reader cannot do that (\(text))."
     case .notOpen: "The fingerprint reader is not open; try again."
     case .alreadyOpen: "The fingerprint reader is open already."
     case .busy: "The fingerprint reader is busy; try again in a moment."
+    case .heldElsewhere:
+      "Another program holds the fingerprint reader; end it (is fprintd running?) and try again."
     case .protocolError(let text):
       "The fingerprint reader gave an answer that its driver does not understand (\(text)); try again."
     case .dataInvalid: "The print does not belong to this reader or is damaged; enrol the finger again."
@@ -19,12 +22,27 @@ extension ReaderError {
     case .removed: "The fingerprint reader was unplugged; plug it in again."
     case .tooHot(let text): "The fingerprint reader is too hot (\(text)); try again when it has cooled down."
     case .unknown(let code, let text): "The fingerprint reader failed with code \(code) (\(text)); try again."
-    case .retry: "The touch could not be read; touch the reader again."
+    case .retry(let reason): reason.line
     case .cancelled: "The request was cancelled."
     case .permissionDenied:
-      "The system does not let Whorl open the fingerprint reader; see the permissions of its device."
+      "The system does not let Whorl open the fingerprint reader; see the permissions of its device (udev rules)."
     case .noSuchReader: "The fingerprint reader is gone; plug it in again."
     case .bridgeFailed(let text): "The fingerprint reader's driver stopped (\(text)) and was started afresh; try again."
+    case .bridgeKeepsFailing(let text):
+      "The fingerprint reader's driver keeps failing (\(text)); unplug the reader, or see whorld's log."
+    }
+  }
+}
+
+extension RetryReason {
+  /// One line for people: what to do with the finger.
+  public var line: String {
+    switch self {
+    case .general: "The touch could not be read; touch the reader again."
+    case .tooShort: "The swipe was too short; swipe again."
+    case .centerFinger: "The finger was not in the middle of the reader; touch it again."
+    case .removeFinger: "Lift the finger and touch the reader again."
+    case .tooFast: "The swipe was too fast; swipe again."
     }
   }
 }
