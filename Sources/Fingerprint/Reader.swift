@@ -18,6 +18,8 @@ public final class Reader {
   public var onFingerStatus: (@GLibActor (_ needed: Bool, _ present: Bool) -> Void)?
   /// Told when the reader has become warmer or cooler.
   public var onTemperature: (@GLibActor (ReaderTemperature) -> Void)?
+  /// Told when the number of stages or the way of scanning has changed, which some drivers learn late.
+  public var onDescriptionChanged: (@GLibActor () -> Void)?
   /// Told once when the reader was unplugged.
   public var onRemoved: (@GLibActor () -> Void)?
 
@@ -31,6 +33,9 @@ public final class Reader {
         reader.onFingerStatus?(status.needed, status.present)
       }
     }
+    let described: @convention(c) (gpointer?, OpaquePointer?, gpointer?) -> Void = { _, _, data in
+      Reader.withReader(data) { $0.onDescriptionChanged?() }
+    }
     let removed: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
       Reader.withReader(data) { $0.onRemoved?() }
     }
@@ -39,6 +44,8 @@ public final class Reader {
     }
     connect("notify::finger-status", unsafeBitCast(observe, to: GCallback.self))
     connect("notify::temperature", unsafeBitCast(warmed, to: GCallback.self))
+    connect("notify::nr-enroll-stages", unsafeBitCast(described, to: GCallback.self))
+    connect("notify::scan-type", unsafeBitCast(described, to: GCallback.self))
     connect("removed", unsafeBitCast(removed, to: GCallback.self))
   }
 

@@ -67,6 +67,14 @@ public struct PrintStore: Sendable {
     return found
   }
 
+  /// The fingers under whose names there is anything for this reader, be it no print at all.
+  public func entries(user: String, driver: String, deviceID: String) throws(PrintStoreError) -> [Finger] {
+    guard let folder = try deviceFolder(user, driver, deviceID) else { return [] }
+    var found: [Finger] = []
+    for finger in Finger.allCases where try folder.status(finger.fileName) != nil { found.append(finger) }
+    return found
+  }
+
   /// Reads all prints of a user for this reader. A bad file costs only its own finger.
   ///
   /// - Returns: the prints that can be used, and the fingers whose files cannot, with the reason; both by finger.

@@ -165,6 +165,14 @@ final class BridgeSession {
     }
   }
 
+  /// Waits for the end of a request whose verdict was told early, at most so long, and cancels it then.
+  func letGo(_ reader: UInt32, _ milliseconds: Int) async {
+    guard let entry = pending.values.first(where: { $0.request.reader == reader && $0.isSettling }) else { return }
+    if await entry.ended.wait(milliseconds: milliseconds) { return }
+    cancel(entry.number)
+    await entry.ended.wait()
+  }
+
   private func cancel(_ number: UInt64) {
     guard let entry = pending[number], entry.markCancelled() else { return }
     lastNumber += 1

@@ -186,6 +186,11 @@ public final class ReaderKeeper {
     }
   }
 
+  func settleSession(_ reader: ReaderID, _ milliseconds: Int) async {
+    guard let session, let index = ReaderID.ids(of: session.readers).firstIndex(of: reader) else { return }
+    await session.letGo(session.readers[index].token, milliseconds)
+  }
+
   private func start() throws(ReaderError) -> BridgeSession {
     if isPaused { throw .bridgeFailed("the machine is about to sleep") }
     guard undead <= Self.undeadLimit else {

@@ -35,7 +35,7 @@ public enum Daemon {
     let surroundings: Surroundings
     do {
       surroundings = try Surroundings(environment: Surroundings.processEnvironment(), programFolder: programFolder)
-      try surroundings.prepareFolders()
+      try surroundings.prepareFoldersForStart()
     } catch {
       Log.failure(error.line)
       return 1
@@ -59,11 +59,15 @@ public enum Daemon {
     let accounts = AccountDirectory()
     let hall = ReaderHall(
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),
+      lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
       allowsVirtualReaders: surroundings.isPrivate)
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }
+    hall.prepareState = {
+      do throws(Surroundings.Unusable) { try surroundings.prepareFolders() } catch { Log.failure(error.line) }
+    }
     let sensor = ReaderSensor(hall: hall, sessions: sessions)
     let passcodes = PasscodeChild(surroundings: surroundings, accounts: accounts)
     let enclave = Enclave(
@@ -73,9 +77,11 @@ public enum Daemon {
     clients.onVanish { connection in Task { await enclave.connectionClosed(connection) } }
     let status = StatusReport(
       surroundings: surroundings, hall: hall, enclave: enclave, sensor: sensor, passcodes: passcodes)
+    let notes = EnrollmentNotes()
+    clients.onVanish { notes.drop($0) }
     let services = FprintServices(
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
-      sessions: sessions)
+      sessions: sessions, notes: notes)
 
     let frame = CallFrame(bus: bus, clients: clients)
     let authentication = AuthenticationFace(frame: frame, enclave: enclave, status: status, accounts: accounts)

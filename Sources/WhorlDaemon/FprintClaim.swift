@@ -15,14 +15,55 @@ struct FprintUser: Sendable, Hashable {
 @GLibActor
 final class FprintClaim {
   /// What runs, or has ended and waits for its Stop.
-  enum Operation {
-    case verify(Task<Void, Never>)
-    case enroll(Task<Void, Never>)
+  @GLibActor
+  final class Operation {
+    enum Kind {
+      case verification
+      case enrolment
+      case deletion
+    }
 
-    var task: Task<Void, Never> {
-      switch self {
-      case .verify(let task), .enroll(let task): task
-      }
+    let kind: Kind
+    /// The work.
+    var task: Task<Void, Never>?
+    /// Whether its last status went out.
+    var isReported = false
+    /// Whether a Stop waits for its end.
+    var isStopping = false
+    /// Why the Start is refused, where it is.
+    var refusal: BusMethodError?
+    private var hasBegun = false
+    private var waiter: CheckedContinuation<Void, Never>?
+    /// What is told before the Start was answered is kept until then.
+    private var kept: [@GLibActor () -> Void]? = []
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    /// The Start may answer: the work is under way, or has come to nothing.
+    func begin() {
+      hasBegun = true
+      waiter?.resume()
+      waiter = nil
+    }
+
+    /// Returns once ``begin()`` was called; for the one Start.
+    func hasBegunOrFailed() async {
+      if !hasBegun { await withCheckedContinuation { waiter = $0 } }
+    }
+
+    /// Whether the Start has been answered.
+    var isAnswered: Bool { kept == nil }
+
+    /// Runs `message` now, or once the Start has been answered.
+    func tell(_ message: @escaping @GLibActor () -> Void) {
+      if kept == nil { message() } else { kept?.append(message) }
+    }
+
+    /// The Start has been answered.
+    func answered() {
+      let messages = kept ?? []
+      kept = nil
+      for message in messages { message() }
     }
   }
 
@@ -32,9 +73,27 @@ final class FprintClaim {
   let user: FprintUser
   /// What runs or waits for its Stop.
   var operation: Operation?
+  /// Whether a Release, or the client's end, is being carried out.
+  var isEnding = false
+  /// Whether the prints on the chip were compared with those on the disk under this claim.
+  var hasComparedChip = false
 
   init(owner: String, user: FprintUser) {
     self.owner = owner
     self.user = user
   }
+
+  /// Takes the place for an operation.
+  /// - Throws: `AlreadyInUse` where something runs or waits for its Stop.
+  func begin(_ kind: Operation.Kind) throws(BusMethodError) -> Operation {
+    guard operation == nil, !isEnding else {
+      throw .fprint(.alreadyInUse, "Another operation is already in progress")
+    }
+    let new = Operation(kind)
+    operation = new
+    return new
+  }
+
+  /// Gives the place back, where `ended` still has it.
+  func end(_ ended: Operation) { if operation === ended { operation = nil } }
 }

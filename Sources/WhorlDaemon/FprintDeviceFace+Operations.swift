@@ -6,12 +6,8 @@ internal import PrintStore
 internal import ReaderKeeper
 internal import ReaderLink
 
-/// Verification and enrolment of `net.reactivated.Fprint.Device`.
-///
-/// A Start answers before the first status goes out: its task begins only after the handler has returned.
+/// Verification in `net.reactivated.Fprint.Device`, and what it shares with enrolment.
 extension FprintDeviceFace {
-  // MARK: Verify
-
   func startVerify(_ name: String, _ caller: Caller) async throws(BusMethodError) {
     try holds(caller)
     try await authorise(caller, [FprintNames.Action.verify])
@@ -25,68 +21,103 @@ extension FprintDeviceFace {
         throw .fprint(.permissionDenied, error.message)
       }
     }
-    guard claim.operation == nil, self.claim === claim else {
-      throw .fprint(.alreadyInUse, "Another operation is already in progress")
+    let operation = try claim.begin(.verification)
+    let prints: [(finger: Finger, data: [UInt8])]
+    do throws(BusMethodError) {
+      prints = try chosenPrints(name, claim)
+    } catch {
+      claim.end(operation)
+      throw error
     }
+    let selected = prints.count == 1 ? prints[0].finger.name : "any"
+    operation.tell { self.emit("VerifyFingerSelected", [.string(selected)]) }
+    try await start(operation, of: claim) {
+      let status = await self.verify(claim, operation, prints)
+      self.end(operation, "VerifyStatus", "verify-" + status)
+    }
+  }
+
+  /// The prints that a verification is for: those of the finger named, or all.
+  private func chosenPrints(
+    _ name: String, _ claim: FprintClaim
+  ) throws(BusMethodError) -> [(finger: Finger, data: [UInt8])] {
     var prints: [(finger: Finger, data: [UInt8])]
     do {
       prints = try services.hall.prints(of: claim.user, on: station).readable
     } catch {
-      throw .fprint(.internalError, "The enrolled prints cannot be read: \(error)")
+      Log.warning("the prints of \(claim.user.name) cannot be read: \(error)")
+      prints = []
     }
     if let finger = Finger(name: name) { prints = prints.filter { $0.finger == finger } }
     guard !prints.isEmpty else { throw .fprint(.noEnrolledPrints, "No prints enrolled") }
     // A reader that only verifies takes one print: the first, as fprintd does.
-    if !station.description.features.contains(.identify) { prints = [prints[0]] }
-    let selected = prints.count == 1 ? prints[0].finger.name : "any"
-    claim.operation = .verify(
-      Task { @GLibActor in
-        self.emit("VerifyFingerSelected", [.string(selected)], to: claim)
-        let status = await self.verify(claim, prints)
-        if let status { self.emit("VerifyStatus", [.string("verify-" + status), .boolean(true)], to: claim) }
-      })
+    return station.description.features.contains(.identify) ? prints : [prints[0]]
   }
 
   func stopVerify(_ caller: Caller) async throws(BusMethodError) {
-    let claim = try holds(caller)
-    guard case .verify(let task) = claim.operation else {
-      throw .fprint(.noActionInProgress, "No verification in progress")
-    }
-    task.cancel()
-    await task.value
-    claim.operation = nil
+    try await stop(.verification, caller, "No verification in progress")
   }
 
-  /// One verification; nil where it was stopped. It may wait for hours, with the reader armed only now and then.
-  private func verify(_ claim: FprintClaim, _ prints: [(finger: Finger, data: [UInt8])]) async -> String? {
+  /// One verification; the last part of its status. It may wait for hours, with the reader armed only now and then.
+  private func verify(
+    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ prints: [(finger: Finger, data: [UInt8])]
+  ) async -> String {
     let seeker = await seeker("verification", claim)
+    // A wait that may not arm the reader now, as on a machine about to sleep, answers all the same.
+    if station.hindrance != nil { operation.begin() }
     do throws(MatchFailure) {
       let index = try await station.match(
-        prints.map(\.data), by: seeker, pends: true, waiting: Self.patience,
+        prints.map(\.data), by: seeker, pends: true, waiting: Self.patience, armed: { operation.begin() },
         unusable: { indices in
           self.services.hall.noteUnusable(indices.map { prints[$0].finger }, of: claim.user.name)
         },
-        progress: { reason in
-          self.emit("VerifyStatus", [.string("verify-" + FprintNames.status(reason)), .boolean(false)], to: claim)
-        })
-      let matched = index.flatMap { prints.indices.contains($0) ? prints[$0].data : nil }
-      // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
-      let counts = await count(matched, for: claim.user)
-      guard !Task.isCancelled else { return nil }
-      guard counts else { return "unknown-error" }
-      return matched != nil ? "match" : "no-match"
+        progress: { reason in self.emit("VerifyStatus", "verify-" + FprintNames.status(reason), operation) })
+      return await judge(index.flatMap { prints.indices.contains($0) ? prints[$0].data : nil }, claim)
     } catch {
       switch error {
-      case .reader(.cancelled) where Task.isCancelled:
-        return nil
-      case .reader(.removed), .reader(.noSuchReader), .reader(.tooHot):
-        return "disconnected"
+      case .reader(.cancelled) where Task.isCancelled: return "no-match"
+      // The chip knows none of them: as good as another finger.
+      case .reader(.dataNotFound): return await judge(nil, claim)
       case .reader(let error):
         Log.warning("verification failed: \(error.line)")
+        return FprintNames.status(error)
       case .taken(let holder):
-        Log.warning("a verification gave up: the reader is used by \(holder)")
+        refuse(operation, holder)
+        return "unknown-error"
       }
-      return "unknown-error"
+    }
+  }
+
+  /// What a touch means, which has been counted by then.
+  private func judge(_ matched: [UInt8]?, _ claim: FprintClaim) async -> String {
+    // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
+    let counts = await count(matched, for: claim.user)
+    if matched == nil { await compareChip(claim) }
+    if Task.isCancelled { return "no-match" }
+    guard counts else { return "unknown-error" }
+    return matched != nil ? "match" : "no-match"
+  }
+
+  /// A miss may come from a print that the chip has lost; looked up once a claim.
+  private func compareChip(_ claim: FprintClaim) async {
+    guard station.description.features.contains(.storageList), !claim.hasComparedChip, !Task.isCancelled else { return }
+    claim.hasComparedChip = true
+    let failure: ReaderError?
+    do throws(MatchFailure) {
+      failure = try await station.inTurn(await seeker("verification", claim), waiting: Self.patience) {
+        do throws(ReaderError) {
+          try await self.station.open()
+          _ = try await ChipStorage(hall: self.services.hall, station: self.station).survey()
+          return nil
+        } catch {
+          return error
+        }
+      }.result
+    } catch {
+      return
+    }
+    if let failure {
+      Log.warning("the chip of \(station.description.name) was not compared with the disk: \(failure.line)")
     }
   }
 
@@ -103,130 +134,66 @@ extension FprintDeviceFace {
     }
   }
 
-  // MARK: Enrol
+  // MARK: Start and Stop
 
-  func startEnroll(_ name: String, _ caller: Caller) async throws(BusMethodError) {
-    try holds(caller)
-    guard let finger = Finger(name: name) else {
-      throw .fprint(.invalidFingerName, "Invalid finger name")
+  /// Begins an operation's work, and returns when the Start may answer. Its signals go out after that answer: a client
+  /// may take a status that comes first for nobody's.
+  func start(
+    _ operation: FprintClaim.Operation, of claim: FprintClaim, _ work: @escaping @GLibActor () async -> Void
+  ) async throws(BusMethodError) {
+    operation.task = Task { @GLibActor in
+      await work()
+      operation.begin()
     }
-    try await authorise(caller, [FprintNames.Action.enroll])
+    await operation.hasBegunOrFailed()
+    if let refusal = operation.refusal, !operation.isAnswered {
+      claim.end(operation)
+      throw refusal
+    }
+    // Runs when the handler of the call has returned, which is when the answer is sent.
+    Task { @GLibActor in operation.answered() }
+  }
+
+  /// Ends an operation of that kind, or takes note of its end.
+  func stop(_ kind: FprintClaim.Operation.Kind, _ caller: Caller, _ none: String) async throws(BusMethodError) {
     let claim = try holds(caller)
-    guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
-    claim.operation = .enroll(
-      Task { @GLibActor in
-        let status = await self.enroll(claim, finger)
-        if let status { self.emit("EnrollStatus", [.string("enroll-" + status), .boolean(true)], to: claim) }
-      })
-  }
-
-  func stopEnroll(_ caller: Caller) async throws(BusMethodError) {
-    let claim = try holds(caller)
-    guard case .enroll(let task) = claim.operation else {
-      throw .fprint(.noActionInProgress, "No enrollment in progress")
+    guard let operation = claim.operation else { throw .fprint(.noActionInProgress, none) }
+    guard operation.kind == kind, !operation.isStopping else {
+      throw .fprint(.alreadyInUse, "Another operation is already in progress")
     }
-    task.cancel()
-    await task.value
-    claim.operation = nil
+    operation.isStopping = true
+    if operation.isReported {
+      // The finger may still lie on the reader: until it is off, no other operation can begin.
+      await services.hall.keeper.settle(station.id, milliseconds: Self.settleMilliseconds)
+    } else {
+      operation.task?.cancel()
+    }
+    await operation.task?.value
+    claim.end(operation)
   }
 
-  /// One enrolment; nil where it was stopped.
-  private func enroll(_ claim: FprintClaim, _ finger: Finger) async -> String? {
-    do {
-      try await services.hall.prepareEnrolment(of: claim.user)
+  /// Runs an operation in its turn; a reader that others keep refuses the Start.
+  /// - Parameter stopped: the status of one that was stopped before its turn came.
+  func withTurn(
+    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ what: String, stopped: String,
+    _ body: @escaping @GLibActor () async -> String
+  ) async -> String {
+    do throws(MatchFailure) {
+      let (status, gaveWay) = try await station.inTurn(await seeker(what, claim), waiting: Self.patience, body)
+      // Cancelled, but not by its own client.
+      return gaveWay && !Task.isCancelled && status == stopped ? "unknown-error" : status
     } catch {
-      Log.failure("nothing was enrolled for \(claim.user.name): \(error)")
-      return "failed"
-    }
-    return await enrollPrepared(claim, finger)
-  }
-
-  private func enrollPrepared(_ claim: FprintClaim, _ finger: Finger) async -> String? {
-    await withTurn(claim, "enrolment") {
-      do throws(ReaderError) {
-        if let hindrance = self.station.hindrance { throw hindrance }
-        try await self.station.open()
-        let print = try await self.services.hall.keeper.enroll(
-          self.station.id, finger: finger, user: claim.user.name
-        ) { event in
-          switch event {
-          // The last stage is told by the end of the enrolment, as fprintd does, or a client would count one too many.
-          case .stage(let stage, let total):
-            if stage < total {
-              self.emit("EnrollStatus", [.string("enroll-stage-passed"), .boolean(false)], to: claim)
-            }
-          case .retry(let reason):
-            self.emit("EnrollStatus", [.string("enroll-" + FprintNames.status(reason)), .boolean(false)], to: claim)
-          }
-        }
-        guard !Task.isCancelled else { return nil }
-        self.station.note(nil)
-        return await self.keep(print, finger, claim.user) ? "completed" : "failed"
-      } catch .cancelled where Task.isCancelled {
-        return nil
-      } catch .dataFull {
-        return "data-full"
-      } catch .dataDuplicate {
-        return "duplicate"
-      } catch .removed, .noSuchReader {
-        return "disconnected"
-      } catch .tooHot(let text) {
-        self.station.note(.tooHot(text))
-        return "disconnected"
-      } catch {
-        Log.warning("enrolment failed: \(error.line)")
-        return "unknown-error"
-      }
-    }
-  }
-
-  /// Stores a new print and has the enclave register it: both, or neither.
-  private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser) async -> Bool {
-    let description = station.description
-    let key = PrintStore.Key(
-      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
-    let store = services.hall.store
-    var before: [UInt8]?
-    do { before = try store.load(key) } catch { Log.warning("a damaged print is replaced: \(error)") }
-    do {
-      try store.save(print, for: key)
-    } catch {
-      Log.failure("the print of \(finger.name) was not stored: \(error)")
-      return false
-    }
-    guard let account = user.account else { return true }
-    do {
-      try await services.enclave.enrolled(
-        user: account.user, finger: finger.rawValue, reader: station.storeName, print: print)
-      return true
-    } catch {
-      Log.failure("the print of \(finger.name) was not registered: \(text(error))")
-      do {
-        if let before { try store.save(before, for: key) } else { _ = try store.delete(key) }
-      } catch {
-        Log.failure("the print of \(finger.name) that was not registered stays on the disk: \(error)")
-      }
-      return false
-    }
-  }
-
-  // MARK: Turns and signals
-
-  /// Runs an operation in its turn. A reader that stays busy is an unknown error, since the Start was answered already;
-  /// so is one that somebody at the seat takes over.
-  private func withTurn(
-    _ claim: FprintClaim, _ what: String, _ body: @escaping @GLibActor () async -> String?
-  ) async -> String? {
-    let seeker = await seeker(what, claim)
-    do {
-      let end = try await station.inTurn(seeker, waiting: Self.patience, body)
-      return end.result ?? (end.gaveWay && !Task.isCancelled ? "unknown-error" : nil)
-    } catch .taken(let holder) {
-      Log.warning("a \(what) gave up: the reader is used by \(holder)")
+      guard case .taken(let holder) = error else { return stopped }
+      refuse(operation, holder)
       return "unknown-error"
-    } catch {
-      return nil
     }
+  }
+
+  /// Notes that somebody else keeps the reader: the Start is refused, or, where it was answered, the log says so.
+  private func refuse(_ operation: FprintClaim.Operation, _ holder: String) {
+    Log.warning("an operation gave up: the reader is used by \(holder)")
+    operation.refusal = .fprint(
+      .alreadyInUse, "The fingerprint reader is used by \(holder); try again when that is done.")
   }
 
   /// Who waits for the reader under this claim, as others are told.
@@ -237,11 +204,28 @@ extension FprintDeviceFace {
     return Seeker(name: "the \(what) of \(claim.user.name)\(program)", standing: { sessions.known(owner) })
   }
 
-  private func emit(_ signal: String, _ arguments: [BusValue], to claim: FprintClaim) {
+  // MARK: Signals
+
+  /// Tells an operation's last status.
+  func end(_ operation: FprintClaim.Operation, _ signal: String, _ status: String) {
+    // A Start that is refused has nothing to tell.
+    if operation.refusal != nil, !operation.isAnswered { return }
+    operation.tell {
+      operation.isReported = true
+      self.emit(signal, [.string(status), .boolean(true)])
+    }
+  }
+
+  /// Tells a status on the way.
+  func emit(_ signal: String, _ status: String, _ operation: FprintClaim.Operation) {
+    operation.tell { self.emit(signal, [.string(status), .boolean(false)]) }
+  }
+
+  /// To all who listen, as fprintd does: desktops watch what others do.
+  private func emit(_ signal: String, _ arguments: [BusValue]) {
     do {
       try services.bus.emitSignal(
-        destination: claim.owner, path: path, interface: FprintNames.deviceInterface, name: signal,
-        arguments: arguments)
+        destination: nil, path: path, interface: FprintNames.deviceInterface, name: signal, arguments: arguments)
     } catch {
       Log.warning("could not send \(signal): \(error)")
     }

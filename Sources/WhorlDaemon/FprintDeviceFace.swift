@@ -15,6 +15,7 @@ struct FprintServices {
   let polkit: PolkitAuthority
   let clients: ClientTasks
   let sessions: Sessions
+  let notes: EnrollmentNotes
 }
 
 /// `net.reactivated.Fprint.Device` for one reader: claims, and who may do what. The operations are in
@@ -23,12 +24,21 @@ struct FprintServices {
 final class FprintDeviceFace: BusHandler {
   /// The seconds that an operation waits for its turn on a busy reader.
   static let patience = 5
+  /// So many milliseconds a Stop waits for a finger to be lifted.
+  static let settleMilliseconds = 3000
 
   let services: FprintServices
   let station: ReaderStation
   let path: String
   var claim: FprintClaim?
-  private var claiming: String?
+  /// Whether the reader is being opened for a claim.
+  private var isOpening = false
+  /// Whether prints are being deleted without a claim.
+  private var isDeleting = false
+  /// Whether the reader was unplugged. Its object stays for as long as somebody holds it.
+  private(set) var isGone = false
+  /// Told when the object is off the bus.
+  var onUnregistered: (@GLibActor () -> Void)?
   private var registration: BusRegistration?
   private var fingerNeeded = false
   private var fingerPresent = false
@@ -45,12 +55,19 @@ final class FprintDeviceFace: BusHandler {
     }
   }
 
-  /// The reader was unplugged: ends what runs and takes the object off the bus.
+  /// The reader was unplugged: what runs ends by itself, and the object goes once nobody holds the reader.
   func readerIsGone() {
+    isGone = true
+    if claim == nil { unregister() }
+  }
+
+  /// The reader is there again while its object still was.
+  func readerIsBack() { isGone = false }
+
+  private func unregister() {
     registration?.unregister()
     registration = nil
-    claim?.operation?.task.cancel()
-    claim = nil
+    onUnregistered?()
   }
 
   // MARK: Calls
@@ -67,9 +84,7 @@ final class FprintDeviceFace: BusHandler {
       let name = call.arguments[0].asString ?? ""
       // With the caller go its questions to polkit, and with them what keeps others from claiming.
       try await services.clients.run(for: caller.connection) { try await self.claim(for: name, caller) }
-    case "Release":
-      try holds(caller)
-      await release()
+    case "Release": try await release(caller)
     case "ListEnrolledFingers":
       return BusAnswer([.strings(try await list(call.arguments[0].asString ?? "", caller))])
     case "DeleteEnrolledFingers":
@@ -90,13 +105,32 @@ final class FprintDeviceFace: BusHandler {
     switch name {
     case "name": return .string(description.name)
     case "num-enroll-stages":
-      // Only known while claimed, as fprintd documents.
-      return .int32(claim == nil ? -1 : Int32(clamping: description.enrollStages))
-    case "scan-type": return .string(description.scanType == .swipe ? "swipe" : "press")
+      return .int32(Self.stages(description))
+    case "scan-type": return .string(Self.scanType(description))
     case "finger-needed": return .boolean(fingerNeeded)
     case "finger-present": return .boolean(fingerPresent)
     default: throw BusMethodError(name: "org.freedesktop.DBus.Error.UnknownProperty", message: "no property \(name)")
     }
+  }
+
+  /// How often a finger is touched for an enrolment: one more than the reader asks for where the first touch is for
+  /// finding out whether the finger is enrolled already.
+  private static func stages(_ description: ReaderDescription) -> Int32 {
+    Int32(clamping: description.enrollStages) + (description.features.contains(.identify) ? 1 : 0)
+  }
+
+  private static func scanType(_ description: ReaderDescription) -> String {
+    description.scanType == .swipe ? "swipe" : "press"
+  }
+
+  /// Tells what is different since the bridge described the reader anew.
+  func descriptionChanged(from old: ReaderDescription) {
+    let new = station.description
+    var changed: [String: BusValue] = [:]
+    if old.name != new.name { changed["name"] = .string(new.name) }
+    if Self.stages(old) != Self.stages(new) { changed["num-enroll-stages"] = .int32(Self.stages(new)) }
+    if old.scanType != new.scanType { changed["scan-type"] = .string(Self.scanType(new)) }
+    tell(changed)
   }
 
   /// Tells what the reader waits for, as the bridge says.
@@ -106,18 +140,22 @@ final class FprintDeviceFace: BusHandler {
     if present != fingerPresent { changed["finger-present"] = .boolean(present) }
     fingerNeeded = needed
     fingerPresent = present
-    guard !changed.isEmpty else { return }
+    tell(changed)
+  }
+
+  private func tell(_ changed: [String: BusValue]) {
+    guard !changed.isEmpty, registration != nil else { return }
     do {
       try services.bus.emitPropertiesChanged(path: path, interface: FprintNames.deviceInterface, changed: changed)
     } catch {
-      Log.warning("could not tell of the finger: \(error)")
+      Log.warning("could not tell of the reader's properties: \(error)")
     }
   }
 
   // MARK: Who may do what
 
   /// The user that a name given by a caller means: his own where it is empty; another's with polkit's leave.
-  private func user(_ name: String, _ caller: Caller) async throws(BusMethodError) -> FprintUser {
+  func user(_ name: String, _ caller: Caller) async throws(BusMethodError) -> FprintUser {
     let own: Account?
     do { own = try await services.hall.accounts.with(caller.user) } catch { throw .fprint(.internalError, error.line) }
     if name.isEmpty || name == own?.name {
@@ -158,6 +196,7 @@ final class FprintDeviceFace: BusHandler {
     guard claim.owner == caller.connection else {
       throw .fprint(.alreadyInUse, "Device already in use by another user")
     }
+    guard !claim.isEnding else { throw .fprint(.alreadyInUse, "The device is being released") }
     return claim
   }
 
@@ -165,12 +204,14 @@ final class FprintDeviceFace: BusHandler {
 
   private func claim(for name: String, _ caller: Caller) async throws(BusMethodError) {
     try refuseWhenClaimed()
-    // Held through polkit's question, so that two callers cannot both pass it.
-    claiming = caller.connection
-    defer { claiming = nil }
     try services.clients.follow(caller.connection)
     let user = try await user(name, caller)
     try await authorise(caller, [FprintNames.Action.verify, FprintNames.Action.enroll])
+    // Once more: polkit's question took its time, and does not keep others from claiming.
+    try refuseWhenClaimed()
+    guard !isGone else { throw .fprint(.internalError, "Open failed with error: the reader was unplugged") }
+    isOpening = true
+    defer { isOpening = false }
     do {
       try await station.enter()
     } catch {
@@ -185,7 +226,7 @@ final class FprintDeviceFace: BusHandler {
   }
 
   private func refuseWhenClaimed() throws(BusMethodError) {
-    guard claim == nil, claiming == nil else {
+    guard claim == nil, !isOpening, !isDeleting else {
       throw .fprint(.alreadyInUse, "Device was already claimed")
     }
   }
@@ -194,18 +235,32 @@ final class FprintDeviceFace: BusHandler {
     do { return try await services.bus.owner(of: caller.connection) != nil } catch { return false }
   }
 
+  private func release(_ caller: Caller) async throws(BusMethodError) {
+    let claim = try holds(caller)
+    guard claim.operation?.kind != .deletion else {
+      throw .fprint(.internalError, "Release failed with error: prints are being deleted from the reader")
+    }
+    if let error = await release() {
+      throw .fprint(.internalError, "Release failed with error: \(error.line)")
+    }
+  }
+
   /// Ends the claim and what runs under it.
-  func release() async {
-    guard let claim else { return }
+  /// - Returns: what the reader said to that; the claim is over all the same.
+  @discardableResult
+  func release() async -> ReaderError? {
+    guard let claim, !claim.isEnding else { return nil }
+    claim.isEnding = true
     if let operation = claim.operation {
-      operation.task.cancel()
-      await operation.task.value
+      operation.task?.cancel()
+      await operation.task?.value
       claim.operation = nil
     }
-    // Another call may have released it while this one waited.
-    guard self.claim === claim else { return }
+    let error = await station.leave()
     self.claim = nil
-    await station.leave()
+    guard isGone else { return error }
+    unregister()
+    return error ?? .removed("it was unplugged")
   }
 
   // MARK: What is enrolled
@@ -225,82 +280,22 @@ final class FprintDeviceFace: BusHandler {
     return fingers.map(\.name)
   }
 
-  private func deleteOutsideClaim(_ name: String, _ caller: Caller) async throws(BusMethodError) {
-    if let claim, claim.owner != caller.connection {
-      throw .fprint(.alreadyInUse, "Device already in use by another user")
-    }
-    let user = try await user(name, caller)
-    try await authorise(caller, [FprintNames.Action.enroll])
-    try await delete(user, nil)
-  }
-
-  private func deleteAll(_ caller: Caller) async throws(BusMethodError) {
-    let claim = try holds(caller)
-    try await authorise(caller, [FprintNames.Action.enroll])
-    guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
-    try await delete(claim.user, nil)
-  }
-
-  private func deleteOne(_ name: String, _ caller: Caller) async throws(BusMethodError) {
-    let claim = try holds(caller)
-    guard let finger = Finger(name: name) else {
-      throw .fprint(.invalidFingerName, "Invalid finger name")
-    }
-    try await authorise(caller, [FprintNames.Action.enroll])
-    guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
-    try await delete(claim.user, finger)
-  }
-
-  /// Deletes one finger, or all of this reader: first from the enclave's record (items bound to the set are gone from
-  /// there on), then from the disk, then from the reader's chip.
-  private func delete(_ user: FprintUser, _ one: Finger?) async throws(BusMethodError) {
-    let fingers: [Finger]
-    do {
-      fingers = try services.hall.fingers(of: user, on: station)
-    } catch {
-      throw .fprint(.internalError, "The enrolled prints cannot be listed: \(error)")
-    }
-    let chosen = one.map { finger in fingers.filter { $0 == finger } } ?? fingers
-    guard !chosen.isEmpty else { throw .fprint(.noEnrolledPrints, "No prints to delete") }
-    for finger in chosen { try await delete(user, finger: finger) }
-  }
-
-  private func delete(_ user: FprintUser, finger: Finger) async throws(BusMethodError) {
-    let description = station.description
-    let key = PrintStore.Key(
-      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
-    var data: [UInt8]?
-    do { data = try services.hall.store.load(key) } catch { Log.warning("deleting a damaged print: \(error)") }
-    do {
-      if let account = user.account {
-        try await services.enclave.deleted(user: account.user, finger: finger.rawValue, reader: station.storeName)
-      }
-      _ = try services.hall.store.delete(key)
-    } catch {
-      throw .fprint(.printsNotDeleted, "The print of \(finger.name) was not deleted: \(text(error))")
-    }
-    if let data, description.features.contains(.storageDelete) { try await deleteFromChip(data) }
-  }
-
-  private func deleteFromChip(_ data: [UInt8]) async throws(BusMethodError) {
-    do throws(ReaderError) {
-      try await station.enter()
-      do throws(ReaderError) {
-        try await services.hall.keeper.deletePrint(station.id, print: data)
-      } catch .dataNotFound {
-        // What the chip has lost needs no deleting.
-      } catch {
-        await station.leave()
-        throw error
-      }
-      await station.leave()
-    } catch {
-      throw .fprint(.printsNotDeletedFromDevice, "The print is off the disk but still on the reader: \(error.line)")
-    }
-  }
-
   func text(_ error: any Error) -> String {
     if let error = error as? EnclaveError { return error.message }
     return "\(error)"
+  }
+
+  /// Runs a deletion by somebody who holds no claim, or his own.
+  func withoutOthers(
+    _ caller: Caller, _ body: @escaping @GLibActor () async -> BusMethodError?
+  ) async throws(BusMethodError) {
+    if claim != nil {
+      let claim = try holds(caller)
+      return try await delete(under: claim, body)
+    }
+    guard !isDeleting, !isOpening else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
+    isDeleting = true
+    defer { isDeleting = false }
+    if let error = await Task(operation: { @GLibActor in await body() }).value { throw error }
   }
 }

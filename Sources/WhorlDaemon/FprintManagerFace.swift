@@ -13,15 +13,25 @@ final class FprintManagerFace: BusHandler {
   init(hall: ReaderHall, makeDevice: @escaping (ReaderStation) throws(BusError) -> FprintDeviceFace) {
     self.hall = hall
     self.makeDevice = makeDevice
+    hall.onDescriptionChange = { [weak self] station, old in
+      self?.devices[station.number]?.descriptionChanged(from: old)
+    }
     hall.onChange { [weak self] came, went in self?.follow(came, went) }
     follow(hall.stations, [])
   }
 
   private func follow(_ came: [ReaderStation], _ went: [ReaderStation]) {
-    for station in went { devices.removeValue(forKey: station.number)?.readerIsGone() }
-    for station in came where devices[station.number] == nil {
+    for station in went { devices[station.number]?.readerIsGone() }
+    for station in came {
+      let number = station.number
+      if let known = devices[number] {
+        known.readerIsBack()
+        continue
+      }
       do {
-        devices[station.number] = try makeDevice(station)
+        let device = try makeDevice(station)
+        device.onUnregistered = { [weak self] in self?.devices[number] = nil }
+        devices[number] = device
       } catch {
         Log.failure("the reader \(station.description.name) could not be put on the bus: \(error)")
       }
@@ -40,7 +50,8 @@ final class FprintManagerFace: BusHandler {
     } catch {
       Log.warning("looking for readers failed: \(error.line)")
     }
-    let paths = hall.stations.map { BusValue.objectPath(FprintNames.devicePath($0.number)) }
+    // One that was unplugged is named for as long as somebody holds it.
+    let paths = devices.keys.sorted().map { BusValue.objectPath(FprintNames.devicePath($0)) }
     switch call.method {
     case "GetDevices":
       return BusAnswer([.array(element: "o", paths)])

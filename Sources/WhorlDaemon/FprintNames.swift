@@ -27,6 +27,17 @@ enum FprintNames {
     case .removeFinger: "remove-and-retry"
     }
   }
+
+  /// The last status of an operation that failed, after "verify-" or "enroll-".
+  static func status(_ error: ReaderError) -> String {
+    switch error {
+    // fprintd says so of every fault after which the reader is of no use for now.
+    case .removed, .noSuchReader, .protocolError, .tooHot: "disconnected"
+    case .dataFull: "data-full"
+    case .dataDuplicate: "duplicate"
+    default: "unknown-error"
+    }
+  }
 }
 
 extension BusMethodError {

@@ -23,6 +23,7 @@ extension ReaderHall {
     if recorded == account.user.rawValue { return .own }
     guard try store.hasPrints(user: user.name) else { return .own }
     if let recorded { return .former(UserID(recorded)) }
+    prepareState()
     do {
       try owners.record(account.user.rawValue, for: user.name)
     } catch {
@@ -51,11 +52,21 @@ extension ReaderHall {
       user: user.name, driver: station.description.driver, deviceID: station.description.deviceID)
   }
 
+  /// The fingers that a deletion is for: what the disk names, whatever is there, and what a chip has lost.
+  func entries(of user: FprintUser, on station: ReaderStation) throws(PrintStoreError) -> [Finger] {
+    guard try ownership(of: user) == .own else { return [] }
+    let description = station.description
+    let named = try store.entries(user: user.name, driver: description.driver, deviceID: description.deviceID)
+    let lost = try lostPrints.entries(user: user.name, driver: description.driver, deviceID: description.deviceID)
+    return Finger.allCases.filter { named.contains($0) || lost.contains($0) }
+  }
+
   /// To be called before a print of a user is stored: removes a former account's prints under his name, from the
   /// readers' chips too, and records whose the folder is from now on.
   /// - Throws: where that cannot be done; nothing may be enrolled then.
   func prepareEnrolment(of user: FprintUser) async throws(PrintStoreError) {
     guard let account = user.account else { return }
+    prepareState()
     if case .former(let former) = try ownership(of: user) {
       Log.notice("removing the prints that were enrolled for uid \(former), whose account had the name \(user.name)")
       let removal = await removePrints(of: user.name)

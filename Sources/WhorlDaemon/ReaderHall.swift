@@ -8,11 +8,15 @@ internal import ReaderLink
 @GLibActor
 final class ReaderHall {
   let store: PrintStore
+  /// Prints that readers' chips have lost, in the same layout: see ``ChipStorage``.
+  let lostPrints: PrintStore
   let keeper: ReaderKeeper
   /// For whom each folder of prints was enrolled.
   let owners: PrintOwners
   /// The machine's accounts.
   let accounts: AccountDirectory
+  /// Makes Whorl's own folder where it is missing, before something is written there.
+  var prepareState: @GLibActor () -> Void = {}
   private let allowsVirtualReaders: Bool
   private(set) var stations: [ReaderStation] = []
   private var lastNumber = -1
@@ -28,11 +32,12 @@ final class ReaderHall {
   private var listers: [@GLibActor (_ came: [ReaderStation], _ went: [ReaderStation]) -> Void] = []
 
   init(
-    keeper: ReaderKeeper, store: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
+    keeper: ReaderKeeper, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
     allowsVirtualReaders: Bool, clock: DaemonClock = .machine
   ) {
     self.keeper = keeper
     self.store = store
+    self.lostPrints = lostPrints
     self.owners = owners
     self.accounts = accounts
     self.allowsVirtualReaders = allowsVirtualReaders
@@ -44,6 +49,9 @@ final class ReaderHall {
       self?.tellBridgeEnd()
     }
   }
+
+  /// Told when the bridge describes a reader anew.
+  var onDescriptionChange: (@GLibActor (_ station: ReaderStation, _ old: ReaderDescription) -> Void)?
 
   /// Calls `handler` whenever readers came or went.
   func onChange(_ handler: @escaping @GLibActor ([ReaderStation], [ReaderStation]) -> Void) { listers.append(handler) }
@@ -138,8 +146,10 @@ final class ReaderHall {
     var came: [ReaderStation] = []
     for reader in allowed {
       if let known = stations.first(where: { $0.id == reader.id }) {
+        let old = known.description
         known.description = reader.description
         known.isMissing = false
+        if old != reader.description { onDescriptionChange?(known, old) }
         continue
       }
       lastNumber += 1

@@ -26,6 +26,10 @@ final class ReaderStation {
   var description: ReaderDescription
   /// One operation at a time.
   let turns = TurnQueue()
+  /// What the chip held when it was last looked at; nil before, and for readers without storage of their own.
+  var chip: ChipSurvey?
+  /// How many prints the chip has room for, learnt when it was full.
+  var chipCapacity: Int?
   /// Beats when something changed that a wait may hang on: see ``hindrance``.
   let changes = Pulse()
   let keeper: any ReaderAccess
@@ -133,15 +137,17 @@ final class ReaderStation {
   }
 
   /// The counterpart of ``enter()``; the last one closes the reader, also where its task was cancelled.
-  func leave() async {
+  /// - Returns: what the reader said to that.
+  @discardableResult
+  func leave() async -> ReaderError? {
     users -= 1
-    guard users == 0 else { return }
-    await Task { @GLibActor in await self.close { self.users == 0 } }.value
+    guard users == 0 else { return nil }
+    return await Task { @GLibActor in await self.close { self.users == 0 } }.value
   }
 
   /// Closes the reader although it is claimed; the next operation opens it again. For whoever has the turn.
   func rest() async {
-    await Task { @GLibActor in await self.close { true } }.value
+    _ = await Task { @GLibActor in await self.close { true } }.value
   }
 
   private func closeWhenIdle() {
@@ -160,21 +166,24 @@ final class ReaderStation {
     if openedIn != nil { closeWhenIdle() }
   }
 
-  private func close(where isUnused: @GLibActor () -> Bool) async {
-    do { try await door.take(for: "closing", waiting: nil) } catch { return }
+  @discardableResult
+  private func close(where isUnused: @GLibActor () -> Bool) async -> ReaderError? {
+    do { try await door.take(for: "closing", waiting: nil) } catch { return nil }
     defer { door.give() }
-    guard isUnused(), let bridge = openedIn else { return }
+    guard isUnused(), let bridge = openedIn else { return nil }
     idleTimer?.cancel()
     idleTimer = nil
     openedIn = nil
     // With its bridge the reader is closed; asking would only start a new one.
-    guard bridge == keeper.processID else { return }
+    guard bridge == keeper.processID else { return nil }
     do {
       try await keeper.close(id)
     } catch .notOpen, .noSuchReader, .bridgeFailed {
       // Closed as it should be.
     } catch {
       Log.warning("closing the reader \(description.name) failed: \(error.line)")
+      return error
     }
+    return nil
   }
 }

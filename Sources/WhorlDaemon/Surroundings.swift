@@ -45,14 +45,12 @@ public struct Surroundings: Sendable {
     let address = environment["DBUS_SYSTEM_BUS_ADDRESS"].flatMap { $0.isEmpty ? nil : $0 }
     let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     busAddress = address
-    if let address, let state, Self.isPrivateBus(address), access(state, F_OK) != 0 {
-      // Made here, as fprintd makes it, so that what follows is judged of a folder and not of a name.
-      guard Self.isPlaceForPrivateFolder(state), mkdir(state, 0o700) == 0 || errno == EEXIST else {
-        throw Unusable(line: "STATE_DIRECTORY names \(state), which is not there and cannot be made; make it first.")
-      }
+    let isMissing = state.map { access($0, F_OK) != 0 } ?? false
+    if let address, let state, isMissing, Self.isPrivateBus(address), !Self.isPlaceForPrivateFolder(state) {
+      throw Unusable(line: "STATE_DIRECTORY names \(state), which is not there and cannot be made; make it first.")
     }
 
-    if let address, let state, Self.isPrivateBus(address), Self.isPrivateFolder(state) {
+    if let address, let state, Self.isPrivateBus(address), isMissing || Self.isPrivateFolder(state) {
       isPrivate = true
       printFolder = state
       stateFolder = state + "/.whorl"
@@ -72,9 +70,17 @@ public struct Surroundings: Sendable {
   }
 
   /// The machine's device key; in private mode sealed with a host key in the state folder.
-  var deviceKeys: DeviceKeyStore {
-    DeviceKeyStore(
-      path: stateFolder + "/device-key.cred", credentialSecret: isPrivate ? stateFolder + "/host.secret" : nil)
+  var deviceKeys: any DeviceKeySource {
+    PreparedDeviceKeys(
+      store: DeviceKeyStore(
+        path: stateFolder + "/device-key.cred", credentialSecret: isPrivate ? stateFolder + "/host.secret" : nil),
+      surroundings: self)
+  }
+
+  /// Makes the folders at the start, where they may be made then: a private state folder that is not there is made when
+  /// there is something to keep, as fprintd does.
+  func prepareFoldersForStart() throws(Unusable) {
+    if !isPrivate || access(printFolder, F_OK) == 0 { try prepareFolders() }
   }
 
   /// Makes the folders for state and prints where they are missing, for their owner alone.
@@ -83,6 +89,9 @@ public struct Surroundings: Sendable {
       if mkdir(folder, 0o700) != 0 && errno != EEXIST {
         throw Unusable(line: "The folder \(folder) cannot be made: \(String(cString: strerror(errno))).")
       }
+    }
+    if isPrivate, !Self.isPrivateFolder(printFolder) {
+      throw Unusable(line: "The folder \(printFolder) has become the system's; nothing is kept there in private mode.")
     }
     // The keys' folder is believed in only where nobody else could have put it there or can write to it.
     var status = stat()

@@ -89,6 +89,7 @@ final class Roster {
     entries.append((token, reader))
     reader.onFingerStatus = { [weak self] needed, present in self?.onFingerStatus?(token, needed, present) }
     reader.onTemperature = { [weak self] in self?.onTemperature?(token, $0) }
+    reader.onDescriptionChanged = { [weak self] in self?.tellChange() }
     reader.onRemoved = { [weak self, weak reader] in
       guard let self, let reader else { return }
       removed.insert(token)

@@ -54,12 +54,20 @@ import Testing
     }
   }
 
-  @Test func `A private bus's state folder that is not there is made for its owner alone, as by fprintd`() throws {
+  @Test func `A private bus's state folder that is not there is made when something is kept, for its owner alone`()
+    throws
+  {
     let folder = try TemporaryFolder()
     try folder.write("", to: "bus")
-    #expect(try surroundings(bus: "unix:path=\(folder("bus"))", state: folder("state") + ":/not/this").isPrivate)
+    let found = try surroundings(bus: "unix:path=\(folder("bus"))", state: folder("state") + ":/not/this")
+    #expect(found.isPrivate)
+    try found.prepareFoldersForStart()
+    #expect(access(folder("state"), F_OK) != 0)
+    try found.prepareFolders()
     var status = stat()
-    #expect(stat(folder("state"), &status) == 0 && status.st_mode & 0o7777 == 0o700)
+    for path in [folder("state"), folder("state/.whorl")] {
+      #expect(stat(path, &status) == 0 && status.st_mode & 0o7777 == 0o700)
+    }
   }
 
   @Test(.enabled(if: geteuid() == 0, "a mount namespace needs root"))

@@ -1,0 +1,253 @@
+internal import Bus
+internal import Enclave
+internal import GLibLoop
+internal import Keychain
+internal import PrintStore
+internal import ReaderKeeper
+internal import ReaderLink
+
+/// Enrolment in `net.reactivated.Fprint.Device`.
+extension FprintDeviceFace {
+  /// What the first touch of an enrolment is compared with.
+  private struct Ground {
+    /// Prints of the host, but for the one that is to be replaced.
+    var host: [HostPrint] = []
+    /// Prints on the chip that nobody here has.
+    var foreign: [StoredPrint] = []
+  }
+
+  func startEnroll(_ name: String, _ caller: Caller) async throws(BusMethodError) {
+    try holds(caller)
+    guard let finger = Finger(name: name) else {
+      throw .fprint(.invalidFingerName, "Invalid finger name")
+    }
+    try await authorise(caller, [FprintNames.Action.enroll])
+    let claim = try holds(caller)
+    let operation = try claim.begin(.enrolment)
+    services.notes.drop(caller.connection)
+    try await start(operation, of: claim) {
+      let status = await self.enroll(claim, operation, finger)
+      self.end(operation, "EnrollStatus", "enroll-" + status)
+    }
+  }
+
+  func stopEnroll(_ caller: Caller) async throws(BusMethodError) {
+    try await stop(.enrolment, caller, "No enrollment in progress")
+  }
+
+  /// One enrolment; the last part of its status.
+  private func enroll(_ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger) async -> String {
+    do {
+      try await services.hall.prepareEnrolment(of: claim.user)
+    } catch {
+      Log.failure("nothing was enrolled for \(claim.user.name): \(error)")
+      return "failed"
+    }
+    return await withTurn(claim, operation, "enrolment", stopped: "failed") {
+      do throws(ReaderError) {
+        try await self.station.open()
+        let ground = try await self.survey(claim, finger)
+        // From here on only the person is waited for.
+        operation.begin()
+        if let refusal = try await self.refuseDuplicate(claim, operation, finger, ground) { return refusal }
+        let print = try await self.newPrint(claim, operation, finger)
+        guard !Task.isCancelled else { return "failed" }
+        return await self.keep(print, finger, claim.user) ? "completed" : "failed"
+      } catch .cancelled where Task.isCancelled {
+        return "failed"
+      } catch .dataFull {
+        self.explainFull(claim)
+        return "data-full"
+      } catch .dataDuplicate {
+        self.services.notes.record(
+          claim.owner, "The reader says that this finger is enrolled already; delete it first.")
+        return "duplicate"
+      } catch {
+        Log.warning("enrolment failed: \(error.line)")
+        return FprintNames.status(error)
+      }
+    }
+  }
+
+  /// Brings chip and disk in step, and makes room on a chip that is known to be full, before the first touch.
+  private func survey(_ claim: FprintClaim, _ finger: Finger) async throws(ReaderError) -> Ground {
+    var ground = Ground()
+    let chip = ChipStorage(hall: services.hall, station: station)
+    try await chip.clearIfNobodys()
+    if let survey = try await chip.survey() {
+      claim.hasComparedChip = true
+      ground.foreign = survey.foreign
+      if let capacity = station.chipCapacity, survey.count >= capacity, try await !chip.collectOne() {
+        throw .dataFull("its memory is full")
+      }
+    }
+    do {
+      ground.host = try chip.hostPrints(in: services.hall.store).filter {
+        !($0.user == claim.user.name && $0.finger == finger)
+      }
+    } catch {
+      Log.warning("enrolled prints cannot be listed: \(error)")
+    }
+    return ground
+  }
+
+  /// Finds out by a first touch whether the finger is enrolled already, where the reader can.
+  /// - Returns: the status that ends the enrolment, or nil.
+  private func refuseDuplicate(
+    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger, _ ground: Ground
+  ) async throws(ReaderError) -> String? {
+    guard station.description.features.contains(.identify) else { return nil }
+    let host = ground.host.prefix(LinkLimits.prints)
+    let foreign = ground.foreign.prefix(LinkLimits.prints - host.count)
+    var index: Int?
+    do throws(ReaderError) {
+      index = try await services.hall.keeper.identify(
+        station.id, prints: host.map(\.data) + foreign.map(\.bytes),
+        progress: { self.emit("EnrollStatus", "enroll-" + FprintNames.status($0), operation) })
+    } catch .dataNotFound {
+      // The chip knows none of them, so it does not know this finger.
+    }
+    if let index {
+      if host.indices.contains(index) {
+        explainDuplicate(host[index], claim)
+        return "duplicate"
+      }
+      // The chip has it, but nobody here: what an account that is gone has left, or another system.
+      do throws(ReaderError) {
+        try await ChipStorage(hall: services.hall, station: station).delete(foreign[index - host.count])
+      } catch {
+        Log.warning("a print of nobody's could not be deleted from the reader: \(error.line)")
+        services.notes.record(
+          claim.owner, "The reader has a print of this finger that belongs to nobody here, and does not delete it.")
+        return "duplicate"
+      }
+    }
+    emit("EnrollStatus", "enroll-stage-passed", operation)
+    return nil
+  }
+
+  /// The touches that make a print. A chip that is full is rid of prints that nobody here has, one by one.
+  private func newPrint(
+    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger
+  ) async throws(ReaderError) -> [UInt8] {
+    let chip = ChipStorage(hall: services.hall, station: station)
+    try await makeWay(for: finger, claim.user)
+    while true {
+      do throws(ReaderError) {
+        return try await services.hall.keeper.enroll(station.id, finger: finger, user: claim.user.name) { event in
+          switch event {
+          // The last stage is told by the end of the enrolment, as fprintd does, or a client would count one too many.
+          case .stage(let stage, let total):
+            if stage < total { self.emit("EnrollStatus", "enroll-stage-passed", operation) }
+          case .retry(let reason): self.emit("EnrollStatus", "enroll-" + FprintNames.status(reason), operation)
+          }
+        }
+      } catch .dataFull(let text) {
+        // Also where the one who enrols has gone: the next one shall find room.
+        let made = await Task { @GLibActor () -> Bool in
+          do throws(ReaderError) {
+            if let survey = try await chip.survey() { self.station.chipCapacity = survey.count }
+            return try await chip.collectOne()
+          } catch {
+            Log.warning("no room could be made on the reader: \(error.line)")
+            return false
+          }
+        }.value
+        if Task.isCancelled { throw .cancelled }
+        guard made else { throw .dataFull(text) }
+      }
+    }
+  }
+
+  /// A chip that refuses fingers that it knows must lose the print that is to be replaced first.
+  private func makeWay(for finger: Finger, _ user: FprintUser) async throws(ReaderError) {
+    let description = station.description
+    guard description.features.isSuperset(of: [.storageDelete, .duplicatesCheck]) else { return }
+    let key = PrintStore.Key(
+      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
+    do {
+      guard let old = try services.hall.store.load(key) else { return }
+      try await services.hall.keeper.deletePrint(station.id, print: old)
+    } catch ReaderError.dataNotFound {
+      // Nothing in the way.
+    } catch let error as ReaderError {
+      throw error
+    } catch {
+      Log.warning("a damaged print is replaced: \(error)")
+    }
+  }
+
+  /// Stores a new print and has the enclave register it: both, or neither.
+  private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser) async -> Bool {
+    let description = station.description
+    let key = PrintStore.Key(
+      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
+    let store = services.hall.store
+    var before: [UInt8]?
+    do { before = try store.load(key) } catch { Log.warning("a damaged print is replaced: \(error)") }
+    do {
+      try store.save(print, for: key)
+    } catch {
+      Log.failure("the print of \(finger.name) was not stored: \(error)")
+      await dropFromChip(print)
+      return false
+    }
+    if let account = user.account {
+      do {
+        try await services.enclave.enrolled(
+          user: account.user, finger: finger.rawValue, reader: station.storeName, print: print)
+      } catch {
+        Log.failure("the print of \(finger.name) was not registered: \(text(error))")
+        do {
+          if let before { try store.save(before, for: key) } else { _ = try store.delete(key) }
+        } catch {
+          Log.failure("the print of \(finger.name) that was not registered stays on the disk: \(error)")
+        }
+        await dropFromChip(print)
+        return false
+      }
+    }
+    ChipStorage(hall: services.hall, station: station).forgetLost(user.name, finger)
+    // The one that it replaces is nobody's now.
+    if let before { await dropFromChip(before) }
+    return true
+  }
+
+  /// Deletes a print that nobody has from the chip; one that stays there is collected when room is needed.
+  private func dropFromChip(_ print: [UInt8]) async {
+    guard station.description.features.contains(.storageDelete) else { return }
+    await Task { @GLibActor in
+      do throws(ReaderError) {
+        try await self.services.hall.keeper.deletePrint(self.station.id, print: print)
+      } catch .dataNotFound {
+        // Gone is gone.
+      } catch {
+        Log.warning("a print that nobody has stays on the reader: \(error.line)")
+      }
+    }.value
+  }
+
+  // MARK: Reasons
+
+  private func explainDuplicate(_ print: HostPrint, _ claim: FprintClaim) {
+    services.notes.record(
+      claim.owner,
+      print.user == claim.user.name
+        ? "This finger is enrolled already as \(print.finger.name); delete it first (whorl delete \(print.finger.name))."
+        : "This finger is enrolled already for another account of this machine; its owner has to delete it first.")
+  }
+
+  private func explainFull(_ claim: FprintClaim) {
+    var fingers: [Finger] = []
+    do {
+      fingers = try services.hall.fingers(of: claim.user, on: station)
+    } catch {
+      Log.warning("the enrolled prints cannot be listed: \(error)")
+    }
+    services.notes.record(
+      claim.owner,
+      fingers.isEmpty
+        ? "The reader's memory is full of other accounts' prints; one of them has to be deleted first."
+        : "The reader's memory is full; delete a finger first (whorl delete \(fingers[0].name)).")
+  }
+}

@@ -1,0 +1,20 @@
+internal import Enclave
+internal import Keychain
+internal import SecretMemory
+
+/// The machine's device key, with the state folder made first.
+struct PreparedDeviceKeys: DeviceKeySource {
+  let store: DeviceKeyStore
+  let surroundings: Surroundings
+
+  func load(create: Bool) throws(KeychainError) -> SecretBytes {
+    do {
+      try surroundings.prepareFolders()
+    } catch {
+      throw .deviceKey(error.line)
+    }
+    return try store.load(create: create)
+  }
+
+  func sealing() throws(KeychainError) -> DeviceKeySealing? { try store.sealing() }
+}
