@@ -17,6 +17,8 @@ public enum MatchStep: Sendable, Hashable {
   case retry(RetryReason)
   /// The verdict; the operation may still wait for the finger to be lifted. The index of the print, or nil.
   case verdict(Int?)
+  /// Before the verdict that none matched: the finger is this print of the reader's own storage.
+  case stranger([UInt8])
 }
 
 extension Reader {
@@ -95,6 +97,7 @@ extension Reader {
     for print in prints { try requireFit(print) }
     let steps = StepBox<MatchStep>(progress)
     steps.gallery = prints
+    steps.tellsStrangers = features.contains(.storage)
     // The array owns a reference to each print, as libfprint keeps it for as long as it needs.
     let gallery = g_ptr_array_new_with_free_func({ g_object_unref($0) })
     defer { g_ptr_array_unref(gallery) }
@@ -102,8 +105,10 @@ extension Reader {
     return try await asyncCall { cancellable, callback, data in
       fp_device_identify(
         device, gallery, cancellable,
-        { _, match, _, data, error in
+        { _, match, print, data, error in
           if let reason = RetryReason(error) { return StepBox<MatchStep>.tell(data, .retry(reason)) }
+          // Image sensors give the scan itself, chips what they found.
+          if match == nil, let print { StepBox<MatchStep>.tellStranger(data, UInt(bitPattern: print)) }
           let address = match.map { UInt(bitPattern: $0) }
           StepBox<MatchStep>.tell(data) { .verdict($0.index(of: address)) }
         }, Unmanaged.passRetained(steps).toOpaque(), { StepBox<MatchStep>.free($0) }, callback, data)
@@ -224,6 +229,9 @@ private final class StepBox<Step: Sendable> {
   /// The prints of an identification, to tell them by their addresses.
   var gallery: [Print] = []
 
+  /// Whether the reader has prints of its own.
+  var tellsStrangers = false
+
   init(_ progress: @escaping @GLibActor (Step) -> Void) { self.progress = progress }
 
   func index(of address: UInt?) -> Int? {
@@ -237,6 +245,18 @@ private final class StepBox<Step: Sendable> {
     guard let data else { return }
     let box = Unmanaged<StepBox>.fromOpaque(data).takeUnretainedValue()
     GLibActor.assumeIsolated { box.progress(step(box)) }
+  }
+
+  /// Tells of a print of the reader's own, at this address and alive during the call.
+  nonisolated static func tellStranger(_ data: gpointer?, _ address: UInt) where Step == MatchStep {
+    guard let data else { return }
+    let box = Unmanaged<StepBox>.fromOpaque(data).takeUnretainedValue()
+    GLibActor.assumeIsolated {
+      guard box.tellsStrangers, let pointer = UnsafeMutableRawPointer(bitPattern: address) else { return }
+      // The callback's print stays libfprint's (transfer none), so this reference is of our own.
+      let print = Print(taking: OpaquePointer(g_object_ref(pointer)))
+      if let bytes = try? print.serialized() { box.progress(.stranger(bytes)) }
+    }
   }
 
   nonisolated static func free(_ data: gpointer?) {

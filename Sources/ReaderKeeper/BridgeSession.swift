@@ -259,7 +259,7 @@ final class BridgeSession {
       if ignored.count < LinkLimits.readers { ignored.append(error) }
       onIgnored?(error)
       return true
-    case .enrollProgress, .retry, .verdict, .unusablePrints:
+    case .enrollProgress, .retry, .verdict, .unusablePrints, .strangerPrint:
       guard let number = event.request, let entry = pending[number] else { return false }
       return entry.accept(event)
     }

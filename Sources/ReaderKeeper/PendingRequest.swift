@@ -18,6 +18,8 @@ final class PendingRequest {
   private var early: ReaderReply?
   /// The prints of an identification that the bridge leaves out; nil until it has told.
   private var unusable: Set<UInt32>?
+  /// Whether the finger was one that the chip knows and whorld does not.
+  private var hasStranger = false
   /// Whether the reader has seen a finger.
   private var touched = false
   private var deadline: Task<Void, any Error>?
@@ -79,6 +81,11 @@ final class PendingRequest {
       unusable = indexSet
       progress(event)
       return true
+    case (.identify, .strangerPrint):
+      guard early == nil, !hasStranger else { return false }
+      hasStranger = true
+      progress(event)
+      return true
     case (_, .verdict(_, let matched, let index)):
       let verdict = ReaderReply.verdict(matched: matched, index: index)
       guard fits(verdict), early == nil || early == verdict else { return false }
@@ -138,6 +145,7 @@ final class PendingRequest {
 
   /// Whether a verdict is about the prints that the bridge had left.
   private func fits(matched: Bool, index: UInt32, of count: Int) -> Bool {
+    if matched, hasStranger { return false }
     let unusable = unusable ?? []
     guard unusable.isEmpty || unusable.count < count else { return false }
     return matched ? index < count && !unusable.contains(index) : index == 0
@@ -170,7 +178,7 @@ extension ReaderEvent {
   var request: UInt64? {
     switch self {
     case .enrollProgress(let request, _, _), .retry(let request, _), .verdict(let request, _, _),
-      .unusablePrints(let request, _):
+      .unusablePrints(let request, _), .strangerPrint(let request, _):
       request
     case .fingerStatus, .temperature, .deviceIgnored, .readersChanged: nil
     }

@@ -84,6 +84,17 @@ extension ReaderKeeper {
     try await match(reader, progress, unusable) { .identify(reader: $0, prints: prints) }
   }
 
+  /// Checks touches as ``identify(_:prints:unusable:progress:)`` does, to find out whether a finger is known.
+  ///
+  /// - Parameter stranger: told, before this returns nil, the print of the reader's own storage that the finger is,
+  ///   where it is none of those given; good for deleting it there.
+  public func identify(
+    _ reader: ReaderID, among prints: [[UInt8]], stranger: @escaping @GLibActor ([UInt8]) -> Void,
+    progress: @escaping @GLibActor (RetryReason) -> Void
+  ) async throws(ReaderError) -> Int? {
+    try await match(reader, progress, { _ in }, stranger) { .identify(reader: $0, prints: prints) }
+  }
+
   /// Waits until the reader has let go of the finger whose verdict it told early; after so many milliseconds ends its
   /// wait for that.
   public func settle(_ reader: ReaderID, milliseconds: Int) async {
@@ -137,15 +148,20 @@ extension ReaderKeeper {
   private func match(
     _ reader: ReaderID, _ progress: @escaping @GLibActor (RetryReason) -> Void,
     _ unusable: @escaping @GLibActor ([Int]) -> Void = { _ in },
+    _ stranger: @escaping @GLibActor ([UInt8]) -> Void = { _ in },
     _ request: @GLibActor (UInt32) -> ReaderRequest
   ) async throws(ReaderError) -> Int? {
     var retries = 0
     var hasTold = false
     let tell: @GLibActor (ReaderEvent) -> Void = { event in
+      switch event {
       // Each touch is a request of its own with the same prints.
-      guard case .unusablePrints(_, let indices) = event, !hasTold else { return }
-      hasTold = true
-      unusable(indices.map(Int.init).sorted())
+      case .unusablePrints(_, let indices) where !hasTold:
+        hasTold = true
+        unusable(indices.map(Int.init).sorted())
+      case .strangerPrint(_, let print): stranger(print)
+      default: break
+      }
     }
     while true {
       do throws(ReaderError) {

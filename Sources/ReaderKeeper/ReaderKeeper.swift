@@ -187,8 +187,8 @@ public final class ReaderKeeper {
   }
 
   func settleSession(_ reader: ReaderID, _ milliseconds: Int) async {
-    guard let session, let index = ReaderID.ids(of: session.readers).firstIndex(of: reader) else { return }
-    await session.letGo(session.readers[index].token, milliseconds)
+    guard let session, let token = session.token(of: reader) else { return }
+    await session.letGo(token, milliseconds)
   }
 
   private func start() throws(ReaderError) -> BridgeSession {

@@ -63,6 +63,9 @@ public enum ReaderEvent: Sendable, Hashable {
   /// The prints that an `identify` leaves out, as indices into those given: damaged, or another reader's. Told at most
   /// once a request and before the reader waits for a finger; without it every print counts.
   case unusablePrints(request: UInt64, indices: [UInt32])
+  /// The chip knows the finger that an `identify` saw, as this print of its own, which is none of those given. Told at
+  /// most once a request and before its verdict, which is that none matched.
+  case strangerPrint(request: UInt64, print: [UInt8])
   /// What the reader waits for, and whether a finger lies on it.
   case fingerStatus(reader: UInt32, needed: Bool, present: Bool)
   /// How warm a reader is now.

@@ -89,18 +89,18 @@ struct ChipStorage {
     guard features.contains(.storageDelete), let survey = try await survey(), let print = survey.foreign.first else {
       return false
     }
-    try await delete(print)
+    try await delete(print.bytes)
+    station.chip?.foreign.removeAll { $0 == print }
     return true
   }
 
   /// Deletes a print of the chip that nobody on the host has.
-  func delete(_ print: StoredPrint) async throws(ReaderError) {
+  func delete(_ print: [UInt8]) async throws(ReaderError) {
     do {
-      try await hall.keeper.deletePrint(station.id, print: print.bytes)
+      try await hall.keeper.deletePrint(station.id, print: print)
     } catch .dataNotFound {
       // Gone is gone.
     }
-    station.chip?.foreign.removeAll { $0 == print }
     station.chip?.count -= 1
     Log.notice("deleted a print from \(station.description.name) that belongs to nobody here")
   }

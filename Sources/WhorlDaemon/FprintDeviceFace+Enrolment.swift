@@ -8,14 +8,6 @@ internal import ReaderLink
 
 /// Enrolment in `net.reactivated.Fprint.Device`.
 extension FprintDeviceFace {
-  /// What the first touch of an enrolment is compared with.
-  private struct Ground {
-    /// Prints of the host, but for the one that is to be replaced.
-    var host: [HostPrint] = []
-    /// Prints on the chip that nobody here has.
-    var foreign: [StoredPrint] = []
-  }
-
   func startEnroll(_ name: String, _ caller: Caller) async throws(BusMethodError) {
     try holds(caller)
     guard let finger = Finger(name: name) else {
@@ -46,10 +38,10 @@ extension FprintDeviceFace {
     return await withTurn(claim, operation, "enrolment", stopped: "failed") {
       do throws(ReaderError) {
         try await self.station.open()
-        let ground = try await self.survey(claim, finger)
+        try await self.makeRoomWhereFull()
         // From here on only the person is waited for.
         operation.begin()
-        if let refusal = try await self.refuseDuplicate(claim, operation, finger, ground) { return refusal }
+        if let refusal = try await self.refuseDuplicate(claim, operation, finger) { return refusal }
         let print = try await self.newPrint(claim, operation, finger)
         guard !Task.isCancelled else { return "failed" }
         return await self.keep(print, finger, claim.user) ? "completed" : "failed"
@@ -69,52 +61,57 @@ extension FprintDeviceFace {
     }
   }
 
-  /// Brings chip and disk in step, and makes room on a chip that is known to be full, before the first touch.
-  private func survey(_ claim: FprintClaim, _ finger: Finger) async throws(ReaderError) -> Ground {
-    var ground = Ground()
+  /// Makes room on a chip that is known to be full, before the first touch.
+  private func makeRoomWhereFull() async throws(ReaderError) {
     let chip = ChipStorage(hall: services.hall, station: station)
     try await chip.clearIfNobodys()
-    if let survey = try await chip.survey() {
-      claim.hasComparedChip = true
-      ground.foreign = survey.foreign
-      if let capacity = station.chipCapacity, survey.count >= capacity, try await !chip.collectOne() {
-        throw .dataFull("its memory is full")
+    guard let capacity = station.chipCapacity, let count = station.chip?.count, count >= capacity else { return }
+    guard try await chip.collectOne() else { throw .dataFull("its memory is full") }
+  }
+
+  /// Brings chip and disk in step, once the first touch has shown that somebody is there.
+  private func compareChip() async throws(ReaderError) {
+    let chip = ChipStorage(hall: services.hall, station: station)
+    do throws(ReaderError) {
+      guard let survey = try await chip.survey(), let capacity = station.chipCapacity, survey.count >= capacity else {
+        return
       }
+    } catch .dataFull {
     }
-    do {
-      ground.host = try chip.hostPrints(in: services.hall.store).filter {
-        !($0.user == claim.user.name && $0.finger == finger)
-      }
-    } catch {
-      Log.warning("enrolled prints cannot be listed: \(error)")
-    }
-    return ground
+    guard try await chip.collectOne() else { throw .dataFull("its memory is full") }
   }
 
   /// Finds out by a first touch whether the finger is enrolled already, where the reader can.
   /// - Returns: the status that ends the enrolment, or nil.
   private func refuseDuplicate(
-    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger, _ ground: Ground
+    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger
   ) async throws(ReaderError) -> String? {
     guard station.description.features.contains(.identify) else { return nil }
-    let host = ground.host.prefix(LinkLimits.prints)
-    let foreign = ground.foreign.prefix(LinkLimits.prints - host.count)
+    let chip = ChipStorage(hall: services.hall, station: station)
+    var host: [HostPrint] = []
+    do {
+      host = try chip.hostPrints(in: services.hall.store)
+    } catch {
+      Log.warning("enrolled prints cannot be listed: \(error)")
+    }
     var index: Int?
+    var stranger: [UInt8]?
     do throws(ReaderError) {
       index = try await services.hall.keeper.identify(
-        station.id, prints: host.map(\.data) + foreign.map(\.bytes),
+        station.id, among: host.map(\.data), stranger: { stranger = $0 },
         progress: { self.emit("EnrollStatus", "enroll-" + FprintNames.status($0), operation) })
     } catch .dataNotFound {
       // The chip knows none of them, so it does not know this finger.
     }
-    if let index {
-      if host.indices.contains(index) {
-        explainDuplicate(host[index], claim)
-        return "duplicate"
-      }
+    // The print that is to be replaced may be of the same finger.
+    if let index, host.indices.contains(index), !(host[index].user == claim.user.name && host[index].finger == finger) {
+      explainDuplicate(host[index], claim)
+      return "duplicate"
+    }
+    if index == nil, let stranger {
       // The chip has it, but nobody here: what an account that is gone has left, or another system.
       do throws(ReaderError) {
-        try await ChipStorage(hall: services.hall, station: station).delete(foreign[index - host.count])
+        try await chip.delete(stranger)
       } catch {
         Log.warning("a print of nobody's could not be deleted from the reader: \(error.line)")
         services.notes.record(
@@ -122,6 +119,7 @@ extension FprintDeviceFace {
         return "duplicate"
       }
     }
+    try await compareChip()
     emit("EnrollStatus", "enroll-stage-passed", operation)
     return nil
   }

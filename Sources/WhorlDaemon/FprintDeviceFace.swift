@@ -237,8 +237,9 @@ final class FprintDeviceFace: BusHandler {
 
   private func release(_ caller: Caller) async throws(BusMethodError) {
     let claim = try holds(caller)
-    guard claim.operation?.kind != .deletion else {
-      throw .fprint(.internalError, "Release failed with error: prints are being deleted from the reader")
+    if claim.operation?.kind == .deletion {
+      leaveDeletion(claim)
+      throw .fprint(.internalError, "Release failed with error: prints are still being deleted from the reader")
     }
     if let error = await release() {
       throw .fprint(.internalError, "Release failed with error: \(error.line)")
@@ -250,6 +251,10 @@ final class FprintDeviceFace: BusHandler {
   @discardableResult
   func release() async -> ReaderError? {
     guard let claim, !claim.isEnding else { return nil }
+    if claim.operation?.kind == .deletion {
+      leaveDeletion(claim)
+      return nil
+    }
     claim.isEnding = true
     if let operation = claim.operation {
       operation.task?.cancel()
@@ -261,6 +266,19 @@ final class FprintDeviceFace: BusHandler {
     guard isGone else { return error }
     unregister()
     return error ?? .removed("it was unplugged")
+  }
+
+  /// Ends a claim under which prints are being deleted: that goes to its end, and the reader is free then.
+  private func leaveDeletion(_ claim: FprintClaim) {
+    claim.isEnding = true
+    self.claim = nil
+    isDeleting = true
+    Task { @GLibActor in
+      await claim.operation?.task?.value
+      await self.station.leave()
+      self.isDeleting = false
+      if self.isGone { self.unregister() }
+    }
   }
 
   // MARK: What is enrolled

@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Enclave
 internal import Glibc
 internal import Keychain
 

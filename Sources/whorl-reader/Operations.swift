@@ -92,6 +92,7 @@ struct Operations {
     switch step {
     case .retry(let reason): .retry(request: number, reason: reason)
     case .verdict(let index): .verdict(request: number, matched: index != nil, index: UInt32(index ?? 0))
+    case .stranger(let print): .strangerPrint(request: number, print: print)
     }
   }
 }

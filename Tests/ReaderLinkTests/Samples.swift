@@ -49,6 +49,7 @@ enum Samples {
       .readersChanged(readers), .verdict(request: 12, matched: true, index: 1),
       .temperature(reader: 3, .hot), .deviceIgnored(.permissionDenied("x")),
       .unusablePrints(request: 13, indices: [0, 2, .max]), .unusablePrints(request: 14, indices: []),
+      .strangerPrint(request: 15, print: print),
     ] + RetryReason.allCases.map { .retry(request: 1, reason: $0) }
 
   static let answers: [ReaderAnswer] =

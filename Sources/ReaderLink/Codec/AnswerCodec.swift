@@ -108,6 +108,10 @@ extension ByteWriter {
     case .deviceIgnored(let error):
       put(UInt8(8))
       try put(error)
+    case .strangerPrint(let request, let print):
+      put(UInt8(9))
+      put(request)
+      try put(print: print)
     }
   }
 
@@ -192,6 +196,7 @@ extension ByteReader {
       return .unusablePrints(request: request, indices: indices)
     case 7: return .temperature(reader: try take(), try takeTemperature())
     case 8: return .deviceIgnored(try takeError())
+    case 9: return .strangerPrint(request: try take(), print: try takePrint())
     default: throw .unknownMessage(kind)
     }
   }
