@@ -1,4 +1,4 @@
-internal import Keychain
+public import Keychain
 internal import SecretMemory
 
 /// The place where fingers and secrets meet: authentication contexts, lockout, and the release of secrets.
@@ -56,14 +56,15 @@ public actor Enclave {
   ///   - sensor: the readers. Used for one request at a time.
   ///   - passcode: who checks passcodes.
   ///   - clock: the time; `SystemClock()` but in tests.
+  ///   - names: the accounts that are known already; others have to be told with `learn` before their keychain opens.
   public init(
     stateDirectory: String, deviceKeys: any DeviceKeySource, sensor: any BiometrySensor,
-    passcode: any PasscodeVerifier, clock: any EnclaveClock = SystemClock()
+    passcode: any PasscodeVerifier, clock: any EnclaveClock = SystemClock(), names: [UserID: AccountName] = [:]
   ) {
     self.sensor = sensor
     self.clock = clock
     passcodes = passcode
-    shelf = KeychainShelf(stateDirectory: stateDirectory, keys: deviceKeys, clock: clock)
+    shelf = KeychainShelf(stateDirectory: stateDirectory, keys: deviceKeys, clock: clock, names: names)
   }
 
   /// A number that no operation and no wait had before.

@@ -137,7 +137,7 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .unsupported: "Unsupported"
     case .invalidParameter: "Param"
     case .tooLarge: "TooLarge"
-    case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey: "StoreUnavailable"
+    case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey, .otherOwner, .ownerUnknown: "StoreUnavailable"
     case .memory: "Failed"
     }
   }

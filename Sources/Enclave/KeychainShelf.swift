@@ -16,18 +16,92 @@ final class KeychainShelf {
   private var failure: (error: KeychainError, at: Int64)?
   /// The most recently used last.
   private var open: [(user: UserID, keychain: UserKeychain)] = []
+  /// What the name service last said of each uid. Bounded: uids are of callers that the bus has checked.
+  private var names: [UserID: AccountName]
+  /// The owners of the keychains that are open.
+  private var owners: [UserID: String] = [:]
+  private static let mostNames = 4096
 
   /// The keychains under `stateDirectory`/users.
-  init(stateDirectory: String, keys: any DeviceKeySource, clock: any EnclaveClock) {
+  init(
+    stateDirectory: String, keys: any DeviceKeySource, clock: any EnclaveClock, names: [UserID: AccountName] = [:]
+  ) {
     users = stateDirectory + "/users"
+    self.names = names
     self.keys = keys
     self.clock = clock
   }
 
   var openCount: Int { open.count }
 
-  /// The keychain of that user, opened now where it was not.
+  /// The keychain of that user, opened now where it was not, and only where it is of the account that has the uid now.
   func keychain(of user: UserID) throws(KeychainError) -> UserKeychain {
+    let now: String
+    switch names[user] {
+    case .named(let name): now = name
+    case .nameless: now = ""
+    case .unknown(let why): throw .ownerUnknown(why)
+    case nil: throw .ownerUnknown("whose uid \(user) is was not looked up; this is a fault of Whorl, please report it")
+    }
+    let keychain = try anyKeychain(of: user)
+    if owners[user] == nil {
+      let recorded = try keychain.owner()
+      if recorded == nil {
+        // One that is new, or of an early version. Where that cannot be written (a full disk), it is tried again later.
+        try? keychain.setOwner(now)
+      }
+      owners[user] = recorded ?? now
+    }
+    // By bytes: accents can be composed differently in two names that Swift takes for one.
+    guard let owner = owners[user], owner.utf8.elementsEqual(now.utf8) else {
+      throw .otherOwner(user: user, owner: owners[user] ?? "", now: now)
+    }
+    return keychain
+  }
+
+  /// What the name service says of a uid from now on.
+  func learn(_ user: UserID, _ name: AccountName) {
+    if names.count >= Self.mostNames, names[user] == nil { names = names.filter { entry in owners[entry.key] != nil } }
+    names[user] = name
+  }
+
+  /// Nothing of a uid's opens until its name is learned again.
+  func unlearn(_ user: UserID) { names[user] = nil }
+
+  /// The uids that have a keychain, in no order.
+  func usersWithKeychain() throws(KeychainError) -> [UserID] {
+    guard let folder = opendir(users) else {
+      if errno == ENOENT { return [] }
+      throw .io("the folder \(users) could not be read (error \(errno))")
+    }
+    defer { closedir(folder) }
+    var found: [UserID] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
+        String(validating: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name, let uid = UInt32(name), String(uid) == name { found.append(UserID(uid)) }
+    }
+    return found
+  }
+
+  /// The keychain of a uid, whoever owns it; nil where there is none. Not kept open where it was not.
+  func existingKeychain(of user: UserID) throws(KeychainError) -> UserKeychain? {
+    if let found = open.first(where: { $0.user == user }) { return found.keychain }
+    guard access("\(users)/\(user)/keychain.db", F_OK) == 0 else { return nil }
+    try loadDeviceKey()
+    let clock = clock
+    return try Self.open(directory: "\(users)/\(user)", user: user, key: deviceKey) { clock.wallTime() }
+  }
+
+  /// Removes the keychain of a uid for good, whoever owns it; false where there was none.
+  func remove(_ user: UserID) throws(KeychainError) -> Bool {
+    close(user)
+    defer { KeychainRemoval.removeLeftovers(in: users) }
+    return try KeychainRemoval.remove(directory: "\(users)/\(user)")
+  }
+
+  private func anyKeychain(of user: UserID) throws(KeychainError) -> UserKeychain {
     if let index = open.firstIndex(where: { $0.user == user }) {
       let found = open.remove(at: index)
       open.append(found)
@@ -37,13 +111,16 @@ final class KeychainShelf {
     try makeUsersFolder()
     let clock = clock
     let opened = try Self.open(directory: "\(users)/\(user.rawValue)", user: user, key: deviceKey) { clock.wallTime() }
-    if open.count >= Self.capacity { open.removeFirst() }
+    if open.count >= Self.capacity { owners[open.removeFirst().user] = nil }
     open.append((user, opened))
     return opened
   }
 
   /// Lets go of a keychain, so that it is opened afresh: after an error that a new connection may not have.
-  func close(_ user: UserID) { open.removeAll { $0.user == user } }
+  func close(_ user: UserID) {
+    open.removeAll { $0.user == user }
+    owners[user] = nil
+  }
 
   /// What the device key is sealed to, having tried to load it.
   func sealing() throws(KeychainError) -> DeviceKeySealing? {

@@ -30,6 +30,10 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   case busy(_ path: String)
   /// Reading or writing failed.
   case io(_ what: String)
+  /// The keychain belongs to an account that had this uid before; an empty name stands for an account without one.
+  case otherOwner(user: UserID, owner: String, now: String)
+  /// Whose the keychain is cannot be checked now; says why, in one line for people.
+  case ownerUnknown(_ why: String)
   /// The device key cannot be had; the text says why and what to do.
   case deviceKey(_ why: String)
   /// No protected memory for a secret.
@@ -66,11 +70,26 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
       "\(path) is in use by another process; try again"
     case .io(let what):
       "\(what); check the disk and try again"
+    case .otherOwner(let user, let owner, let now):
+      Self.text(user, owner: owner, now: now)
+    case .ownerUnknown(let why):
+      why
     case .deviceKey(let why):
       why
     case .memory(let error):
       error.description
     }
+  }
+
+  private static func text(_ user: UserID, owner: String, now: String) -> String {
+    guard !owner.isEmpty else {
+      return "what is stored for uid \(user) is of an account without a name that had this uid before; "
+        + "an administrator removes it with: whorl forget --uid \(user)"
+    }
+    let rename =
+      now.isEmpty ? "" : ", or keeps it after a renaming with: whorl rename-user \(printable(owner)) \(printable(now))"
+    return "what is stored for uid \(user) is of the account \(printable(owner)), which had this uid before; "
+      + "an administrator removes it with: whorl forget \(printable(owner))\(rename)"
   }
 }
 

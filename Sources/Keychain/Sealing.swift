@@ -14,6 +14,7 @@ enum Purpose: String {
   case biometryMember = "biometry-member"
   case biometrySet = "biometry-set"
   case lockout = "lockout"
+  case owner = "owner"
 
   /// The associated data of a ciphertext of this purpose and user; the caller adds what else it is bound to.
   func associatedData(of user: UserID) -> ByteWriter {

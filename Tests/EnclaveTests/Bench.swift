@@ -22,7 +22,8 @@ final class Bench: Sendable {
     self.folder = try folder ?? TemporaryFolder()
     self.clock = clock
     enclave = Enclave(
-      stateDirectory: self.folder.path, deviceKeys: keys, sensor: sensor, passcode: passcodes, clock: clock)
+      stateDirectory: self.folder.path, deviceKeys: keys, sensor: sensor, passcode: passcodes, clock: clock,
+      names: [Self.alice: .named("alice"), Self.bob: .named("bob")])
   }
 
   /// The daemon is started again: another enclave over the same state.
@@ -102,11 +103,13 @@ final class Bench: Sendable {
   }
 
   /// The lockout record as it is on the disk, read through another connection.
-  func recordOnDisk(of user: UserID = alice) throws -> LockoutRecord {
-    let keychain = try UserKeychain(
+  func recordOnDisk(of user: UserID = alice) throws -> LockoutRecord { try keychainOnDisk(of: user).lockout() }
+
+  /// A user's keychain through another connection; a new one without an owner where there was none.
+  func keychainOnDisk(of user: UserID = alice) throws -> UserKeychain {
+    try UserKeychain(
       directory: folder("users/\(user.rawValue)"), user: user, deviceKey: try ScriptedKey.key(),
       now: UserKeychain.systemTime)
-    return try keychain.lockout()
   }
 
   /// Nothing waits, nothing runs, nothing is held.

@@ -1,0 +1,41 @@
+internal import SecretMemory
+
+/// The account that a keychain was made for: a uid can be given to another account later, a keychain cannot.
+extension UserKeychain {
+  private static let ownerName = "owner"
+
+  /// The name of the account that the keychain belongs to; empty for an account without a name, nil where none was
+  /// recorded yet (a keychain of an early version).
+  /// - Throws: `.tampered` where the record was altered; what reading can meet.
+  public func owner() throws(KeychainError) -> String? {
+    var sealed: [UInt8]?
+    try database.rows("SELECT value FROM meta WHERE name = ?", [.text(Self.ownerName)]) { (row) throws(KeychainError) in
+      sealed = row.blob(0) ?? []
+      return false
+    }
+    guard let sealed else { return nil }
+    guard
+      let plain = try Sealing.open(
+        sealed, key: keys.attributes, associatedData: Purpose.owner.associatedData(of: user)),
+      let name = plain.withUnsafeBytes({ String(validating: $0, as: UTF8.self) })
+    else { throw .tampered("the owner's name in \(database.path)") }
+    return name
+  }
+
+  /// Records the account that the keychain belongs to, in place of another; on the disk when this returns.
+  /// - Parameter name: empty for an account without a name.
+  public func setOwner(_ name: String) throws(KeychainError) {
+    let sealed = Array(name.utf8).withUnsafeBytes {
+      Sealing.seal($0, key: keys.attributes, associatedData: Purpose.owner.associatedData(of: user))
+    }
+    try database.write { () throws(KeychainError) in
+      _ = try database.run(
+        "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", [.text(Self.ownerName), .blob(sealed)])
+    }
+  }
+
+  /// How many items there are, readable or not, invalidated ones too.
+  public func itemCount() throws(KeychainError) -> Int {
+    Int(try database.number("SELECT count(*) FROM item") ?? 0)
+  }
+}
