@@ -14,10 +14,14 @@ final class AuthenticationFace: BusHandler {
   private let frame: CallFrame
   private let enclave: Enclave
   private let status: StatusReport
-  private let accounts: AccountDirectory
+  private let removal: AccountRemoval
+  private let notes: EnrollmentNotes
 
-  init(frame: CallFrame, enclave: Enclave, status: StatusReport, accounts: AccountDirectory) {
-    self.accounts = accounts
+  init(
+    frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes
+  ) {
+    self.removal = removal
+    self.notes = notes
     self.frame = frame
     self.enclave = enclave
     self.status = status
@@ -75,6 +79,20 @@ final class AuthenticationFace: BusHandler {
     case ("Authenticate", 3):
       return try await authenticate(arguments, caller)
 
+    case ("ExplainEnrollment", 0):
+      return BusAnswer([.string(notes.note(for: caller.connection))])
+
+    case ("ForgetUser", 2):
+      var options = try StrictOptions(arguments[1], what: "option")
+      let uid = try options.number("uid")
+      try options.finish()
+      return BusAnswer([.options(try await removal.forget(arguments[0].asString ?? "", uid: uid, caller))])
+
+    case ("RenameUser", 2):
+      return BusAnswer([
+        .options(try await removal.rename(arguments[0].asString ?? "", arguments[1].asString ?? "", caller))
+      ])
+
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
     }
@@ -86,7 +104,7 @@ final class AuthenticationFace: BusHandler {
     let request = try VerificationRequest(arguments[2])
     let found: Account?
     do {
-      found = try await accounts.named(name, for: caller.user)
+      found = try await frame.accounts.named(name, for: caller.user)
     } catch {
       throw BusMethodError.whorl("Failed", error.line)
     }
@@ -100,6 +118,7 @@ final class AuthenticationFace: BusHandler {
     guard caller.user.rawValue == 0 || caller.user == account.user else {
       throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
     }
+    await enclave.learn(account.user, .named(account.name))
     let finger = try await frame.withProgress(request, for: caller) { progress in
       // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
       progress(.queued)

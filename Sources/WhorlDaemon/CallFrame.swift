@@ -9,6 +9,8 @@ internal import SecretMemory
 struct CallFrame {
   let bus: BusConnection
   let clients: ClientTasks
+  let accounts: AccountDirectory
+  let enclave: Enclave
 
   /// Runs `body` for a call, in a task that is cancelled when the caller goes.
   func answer(
@@ -16,7 +18,10 @@ struct CallFrame {
   ) async throws -> BusAnswer {
     let caller = try await Caller(of: call, on: bus)
     do {
-      return try await clients.run(for: call.sender) { try await body(caller) }
+      return try await clients.run(for: call.sender) {
+        await self.learn(caller.user)
+        return try await body(caller)
+      }
     } catch let error as EnclaveError {
       throw BusMethodError(name: error.busName, message: error.message)
     } catch let error as KeychainError {
@@ -24,6 +29,16 @@ struct CallFrame {
       throw BusMethodError(name: wrapped.busName, message: wrapped.message)
     } catch is CancellationError {
       throw BusMethodError.whorl("AppCancel", "The program that asked is gone.")
+    }
+  }
+
+  /// Tells the enclave whose uid that is now: a keychain opens for the account that it was made for alone.
+  private func learn(_ user: UserID) async {
+    do {
+      let account = try await accounts.with(user)
+      await enclave.learn(user, account.map { .named($0.name) } ?? .nameless)
+    } catch {
+      await enclave.learn(user, .unknown(error.line))
     }
   }
 

@@ -83,13 +83,17 @@ public enum Daemon {
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
       sessions: sessions, notes: notes)
 
-    let frame = CallFrame(bus: bus, clients: clients)
-    let authentication = AuthenticationFace(frame: frame, enclave: enclave, status: status, accounts: accounts)
+    let frame = CallFrame(bus: bus, clients: clients, accounts: accounts, enclave: enclave)
     let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
     let manager = FprintManagerFace(hall: hall) { station throws(BusError) in
       try FprintDeviceFace(station, services, xml: deviceXML)
     }
+    let removal = AccountRemoval(
+      hall: hall, enclave: enclave, polkit: services.polkit,
+      endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
+    let authentication = AuthenticationFace(
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes)
     keeper.onFingerStatus = { [weak manager] reader, needed, present in
       manager?.fingerStatus(reader, needed: needed, present: present)
     }

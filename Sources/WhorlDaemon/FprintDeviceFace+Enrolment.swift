@@ -33,6 +33,8 @@ extension FprintDeviceFace {
       try await services.hall.prepareEnrolment(of: claim.user)
     } catch {
       Log.failure("nothing was enrolled for \(claim.user.name): \(error)")
+      services.notes.record(
+        claim.owner, "Prints of an account that had this name before cannot be removed (\(error)); see whorld's log.")
       return "failed"
     }
     return await withTurn(claim, operation, "enrolment", stopped: "failed") {

@@ -15,7 +15,14 @@ struct FprintServices {
   let polkit: PolkitAuthority
   let clients: ClientTasks
   let sessions: Sessions
+  /// Why enrolments were refused, for those who ask.
   let notes: EnrollmentNotes
+
+  /// A user with that account, of whom the enclave knows whose uid it is.
+  func user(_ account: Account) async -> FprintUser {
+    await enclave.learn(account.user, .named(account.name))
+    return FprintUser(name: account.name, account: account)
+  }
 }
 
 /// `net.reactivated.Fprint.Device` for one reader: claims, and who may do what. The operations are in
@@ -160,7 +167,7 @@ final class FprintDeviceFace: BusHandler {
     do { own = try await services.hall.accounts.with(caller.user) } catch { throw .fprint(.internalError, error.line) }
     if name.isEmpty || name == own?.name {
       guard let own else { throw .fprint(.internalError, "The account of uid \(caller.user.rawValue) has no name.") }
-      return FprintUser(name: own.name, account: own)
+      return await services.user(own)
     }
     do {
       try PrintStore.check(user: name)
@@ -174,12 +181,13 @@ final class FprintDeviceFace: BusHandler {
       throw .fprint(.internalError, error.line)
     }
     // His own account in another spelling is still his own.
-    if let own, account?.user == own.user { return FprintUser(name: own.name, account: own) }
+    if let own, account?.user == own.user { return await services.user(own) }
     guard await services.polkit.allows(caller.connection, FprintNames.Action.setUserName) else {
       throw .fprint(.permissionDenied, "Not Authorized: \(FprintNames.Action.setUserName)")
     }
     // The name service's own spelling, so that one account has one folder.
-    return FprintUser(name: account?.name ?? name, account: account)
+    if let account { return await services.user(account) }
+    return FprintUser(name: name, account: nil)
   }
 
   func authorise(_ caller: Caller, _ actions: [String]) async throws(BusMethodError) {

@@ -44,6 +44,13 @@ final class FprintManagerFace: BusHandler {
     devices[station.number]?.fingerStatus(needed: needed, present: present)
   }
 
+  /// Ends the claims for users of whom this says true, and what runs under them.
+  func endClaims(for isMeant: (FprintUser) -> Bool) async {
+    for device in devices.values {
+      if let claim = device.claim, isMeant(claim.user) { await device.release() }
+    }
+  }
+
   func handle(_ call: BusCall) async throws -> BusAnswer {
     do {
       try await hall.refresh()

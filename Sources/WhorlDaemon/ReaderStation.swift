@@ -45,6 +45,8 @@ final class ReaderStation {
     didSet { if isMissing != oldValue { changes.beat() } }
   }
   private var coolDown: CoolDown
+  /// What last went wrong with the reader itself (blocked, too hot, ...); nil since it last opened or worked.
+  private(set) var trouble: ReaderError?
   private var users = 0
   /// The bridge process in which the reader is open, as far as we know.
   private var openedIn: Int32?
@@ -89,6 +91,7 @@ final class ReaderStation {
   /// Notes how an operation on this reader ended that ``match(_:by:pends:waiting:armed:unusable:progress:)`` did not
   /// run: with what error, or well.
   func note(_ error: ReaderError?) {
+    remember(error)
     switch error {
     case nil: coolDown.worked()
     case .tooHot where coolDown.remaining(at: clock.now()) == 0:
@@ -100,6 +103,15 @@ final class ReaderStation {
         self?.changes.beat()
       }
     default: break
+    }
+  }
+
+  /// Remembers for whorl status what is the matter with the reader itself.
+  private func remember(_ error: ReaderError?) {
+    switch error {
+    case .asleep: break
+    case .cancelled, .retry, .dataInvalid, .dataNotFound, .dataFull, .dataDuplicate, .notOpen, .alreadyOpen: break
+    default: trouble = error
     }
   }
 
@@ -130,9 +142,12 @@ final class ReaderStation {
     do {
       try await keeper.open(id)
     } catch .alreadyOpen {
-    } catch  where isAsleep {
-      throw .asleep
+    } catch {
+      if isAsleep { throw .asleep }
+      remember(error)
+      throw error
     }
+    trouble = nil
     openedIn = keeper.processID
   }
 

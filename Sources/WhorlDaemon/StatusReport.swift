@@ -15,6 +15,18 @@ struct StatusReport {
   let enclave: Enclave
   let sensor: ReaderSensor
   let passcodes: PasscodeChild
+  /// What a reader's chip holds of a user's prints; nil where it has none or cannot be asked now.
+  var chipContent: @GLibActor (ReaderStation, FprintUser) async -> ChipContent? = { _, _ in nil }
+  /// USB readers that the bridge does not offer.
+  var unlisted = UnlistedReaders()
+
+  /// A reader's chip compared with the disk.
+  struct ChipContent: Sendable, Equatable {
+    /// The user's fingers whose prints the chip has lost.
+    var lost: [Finger]
+    /// How many prints on the chip nobody on this machine has.
+    var foreign: Int
+  }
 
   func values(for user: UserID) async -> [String: BusValue] {
     let status = await enclave.status(user: user)
@@ -59,34 +71,75 @@ struct StatusReport {
     var enrolled: [Finger] = []
     var unreadable: [Finger] = []
     var unregistered: [Finger] = []
-    let account = (try? await hall.accounts.with(user)) ?? nil
+    var owner: FprintUser?
+    do {
+      owner = try await hall.accounts.with(user).map { FprintUser(name: $0.name, account: $0) }
+      if let owner, case .former(let former) = try hall.ownership(of: owner) {
+        values["former-prints"] = .uint32(former.rawValue)
+      }
+    } catch {
+      values["biometry"] = .string("failed")
+      let line = (error as? AccountsError)?.line ?? "Whose the prints are cannot be found out: \(error)"
+      values["biometry-error"] = .string(line)
+      owner = nil
+    }
+    if hall.stations.isEmpty, !surroundings.isPrivate { values["unlisted"] = unlistedReaders() }
     for station in hall.stations {
       let description = station.description
-      readers.append(
-        .options([
-          "name": .string(description.name),
-          "driver": .string(description.driver),
-          "scan-type": .string(description.scanType == .swipe ? "swipe" : "press"),
-          "path": .objectPath(FprintNames.devicePath(station.number)),
-        ]))
-      guard let account else { continue }
-      let prints: (readable: [(finger: Finger, data: [UInt8])], damaged: [Finger])
-      do {
-        prints = try hall.prints(of: FprintUser(name: account.name, account: account), on: station)
-      } catch {
-        values["biometry"] = .string("failed")
-        values["biometry-error"] = .string("The enrolled prints cannot be read: \(error)")
-        continue
+      var entry: [String: BusValue] = [
+        "name": .string(description.name),
+        "driver": .string(description.driver),
+        "scan-type": .string(description.scanType == .swipe ? "swipe" : "press"),
+        "path": .objectPath(FprintNames.devicePath(station.number)),
+      ]
+      (entry["state"], entry["state-detail"]) = Self.state(of: station)
+      if let owner {
+        do {
+          let prints = try hall.prints(of: owner, on: station)
+          enrolled += prints.readable.map(\.finger)
+          unreadable += prints.damaged
+          entry["enrolled"] = .strings(prints.readable.map(\.finger.name))
+          entry["unreadable"] = .strings(prints.damaged.map(\.name))
+          for print in prints.readable where !(await enclave.isRegistered(print.data, user: user)) {
+            unregistered.append(print.finger)
+          }
+          if let chip = await chipContent(station, owner) {
+            entry["chip-lost"] = .strings(chip.lost.map(\.name))
+            entry["chip-foreign"] = .uint32(UInt32(clamping: chip.foreign))
+          }
+        } catch {
+          values["biometry"] = .string("failed")
+          values["biometry-error"] = .string("The enrolled prints cannot be read: \(error)")
+        }
       }
-      enrolled += prints.readable.map(\.finger)
-      unreadable += prints.damaged
-      for print in prints.readable where !(await enclave.isRegistered(print.data, user: user)) {
-        unregistered.append(print.finger)
-      }
+      readers.append(.options(entry))
     }
     values["readers"] = .array(element: "a{sv}", readers)
     values["enrolled"] = .strings(enrolled.map(\.name))
     values["unreadable"] = .strings(unreadable.map(\.name))
     values["unregistered"] = .strings(unregistered.map(\.name))
+  }
+
+  /// How a reader does, as far as that is known without opening it, and in words what is the matter.
+  private static func state(of station: ReaderStation) -> (BusValue, BusValue) {
+    if let holder = station.turns.holder { return (.string("busy"), .string(holder)) }
+    // A rest after overheating says for how long.
+    guard let trouble = station.hindrance ?? station.trouble else { return (.string("ok"), .string("")) }
+    let state =
+      switch trouble {
+      case .permissionDenied: "blocked"
+      case .tooHot: "too-hot"
+      case .busy: "busy"
+      default: "failed"
+      }
+    return (.string(state), .string(trouble.line))
+  }
+
+  private func unlistedReaders() -> BusValue {
+    .array(
+      element: "a{sv}",
+      unlisted.find().map {
+        .options(["usb-id": .string($0.id), "supported": .boolean($0.isSupported), "node": .string($0.node)])
+      })
   }
 }

@@ -136,6 +136,7 @@ struct `Items` {
   @Test func `of many users are served with a bounded number of open keychains`() async throws {
     let bench = try Bench()
     let users = (0..<UInt32(KeychainShelf.capacity + 4)).map { UserID(2000 + $0) }
+    for user in users { await bench.enclave.learn(user, .named("u\(user)")) }
     for user in users { try await bench.store("of \(user)", as: "mail", nil, of: user) }
     #expect(await bench.enclave.openKeychains == KeychainShelf.capacity)
     for user in users {
