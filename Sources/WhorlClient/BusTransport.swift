@@ -34,6 +34,28 @@ public final class BusTransport: WhorlTransport {
     return WhorlStatus(try options(reply.arguments[0], "GetStatus"))
   }
 
+  /// How long a removal may take: polkit may ask, and readers may be slow.
+  private static let removalTimeout = 300_000
+
+  /// ForgetUser.
+  public func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten {
+    let (name, options): (String, [String: BusValue]) =
+      switch target {
+      case .name(let name): (name, [:])
+      case .uid(let uid): ("", ["uid": .uint32(uid)])
+      }
+    let reply = try await link.call(
+      Self.path, Self.authentication, "ForgetUser", [.string(name), .options(options)], expecting: "a{sv}",
+      timeoutMilliseconds: Self.removalTimeout, options: .interactive)
+    return WhorlForgotten(try self.options(reply.arguments[0], "ForgetUser"))
+  }
+
+  /// RenameUser.
+  public func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
+    let reply = try await call(Self.authentication, "RenameUser", [.string(old), .string(new)], expecting: "a{sv}")
+    return WhorlRenamed(try options(reply.arguments[0], "RenameUser"))
+  }
+
   // MARK: Contexts
 
   /// CreateContext.

@@ -77,6 +77,8 @@ extension WhorlStatus {
     deviceKeyError = text("device-key-error")
     storeError = text("store-error")
     readers = (values["readers"]?.asArray ?? []).prefix(64).compactMap { $0.asOptions.map(Reader.init) }
+    unlisted = (values["unlisted"]?.asArray ?? []).prefix(16).compactMap { $0.asOptions.map(UnlistedReader.init) }
+    formerPrints = values["former-prints"]?.asUInt32
     enrolled = fingers("enrolled")
     unreadable = fingers("unreadable")
     unregistered = fingers("unregistered")
@@ -97,5 +99,41 @@ extension WhorlStatus.Reader {
     scanType = printable(values["scan-type"]?.asString ?? "")
     path = values["path"]?.asObjectPath ?? ""
     isTrusted = values["trusted"]?.asBool ?? false
+    state = printable(values["state"]?.asString ?? "")
+    stateDetail = printable(values["state-detail"]?.asString ?? "")
+    enrolled = (values["enrolled"]?.asStrings ?? []).prefix(10).map(printable)
+    chipLost = (values["chip-lost"]?.asStrings ?? []).prefix(10).map(printable)
+    chipForeign = Int(values["chip-foreign"]?.asUInt32 ?? 0)
+  }
+}
+
+extension WhorlStatus.UnlistedReader {
+  init(_ values: [String: BusValue]) {
+    self.init()
+    usbID = printable(values["usb-id"]?.asString ?? "")
+    isSupported = values["supported"]?.asBool ?? false
+    node = printable(values["node"]?.asString ?? "")
+  }
+}
+
+extension WhorlForgotten {
+  init(_ values: [String: BusValue]) {
+    func number(_ key: String) -> Int { Int(values[key]?.asUInt32 ?? 0) }
+    self.init()
+    items = number("items")
+    keychains = number("keychains")
+    unreadKeychains = number("unread-keychains")
+    prints = number("prints")
+    chipPrints = number("chip-prints")
+    remains = (values["remains"]?.asStrings ?? []).prefix(100).map(printable)
+    absentReaders = (values["absent-readers"]?.asStrings ?? []).prefix(100).map(printable)
+  }
+}
+
+extension WhorlRenamed {
+  init(_ values: [String: BusValue]) {
+    self.init()
+    keychain = values["keychain"]?.asBool ?? false
+    prints = values["prints"]?.asBool ?? false
   }
 }

@@ -107,6 +107,15 @@ public final class FprintDevice {
     }
   }
 
+  /// Why the last enrolment of this client was refused, in one line with the remedy; empty where the daemon has nothing
+  /// to say, as fprintd never has.
+  public func explainEnrollment() async -> String {
+    // The daemon keeps it for this very connection, so it is asked there.
+    let reply = try? await link.call(
+      "/org/whorl", "org.whorl.Authentication1", "ExplainEnrollment", expecting: "s", timeoutMilliseconds: 5_000)
+    return printable(reply?.arguments[0].asString ?? "")
+  }
+
   /// Takes the reader for this user (empty: the caller), until it is released or this client goes.
   public func claim(for user: String = "") async throws(WhorlError) { _ = try await call("Claim", [.string(user)]) }
 

@@ -18,6 +18,19 @@ public final class WhorlClient {
   /// What there is to know without asking for a finger.
   public func status() async throws(WhorlError) -> WhorlStatus { try await transport.status() }
 
+  // MARK: Accounts
+
+  /// Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
+  /// are there, its lockout. For root, and for administrators with polkit's leave. `.noSuchUser` where there is nothing.
+  public func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten {
+    try await transport.forget(target)
+  }
+
+  /// Hands what was kept under an account's old name over to its new one, after it was renamed. For root.
+  public func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
+    try await transport.renameUser(from: old, to: new)
+  }
+
   // MARK: Contexts
 
   /// A new authentication context.

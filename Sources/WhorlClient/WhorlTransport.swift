@@ -9,6 +9,10 @@ public import SecretMemory
 public protocol WhorlTransport: AnyObject {
   /// GetStatus.
   func status() async throws(WhorlError) -> WhorlStatus
+  /// ForgetUser: for root, and with polkit's leave.
+  func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten
+  /// RenameUser: for root.
+  func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed
   /// CreateContext. `reuseSeconds`: 0 to 300.
   func createContext(reuseSeconds: UInt32, interactionNotAllowed: Bool) async throws(WhorlError) -> WhorlContext
   /// InvalidateContext.

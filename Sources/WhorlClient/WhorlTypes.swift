@@ -149,8 +149,31 @@ public struct WhorlStatus: Hashable, Sendable {
     public var path = ""
     /// Whether it may open secrets.
     public var isTrusted = false
+    /// "ok", "busy", "blocked", "too-hot" or "failed", as last seen; empty where an older daemon does not say.
+    public var state = ""
+    /// What is the matter with it, for people.
+    public var stateDetail = ""
+    /// The caller's fingers that are enrolled on it.
+    public var enrolled: [String] = []
+    /// The caller's fingers that its chip has lost, so that they have to be enrolled again.
+    public var chipLost: [String] = []
+    /// How many prints on its chip nobody on this machine has.
+    public var chipForeign = 0
 
     /// A reader without anything.
+    public init() {}
+  }
+
+  /// A USB device that is a reader, but not one that can be used.
+  public struct UnlistedReader: Hashable, Sendable {
+    /// Vendor and product, such as "04f3:0c4c".
+    public var usbID = ""
+    /// Whether libfprint has a driver for it.
+    public var isSupported = false
+    /// Its device node.
+    public var node = ""
+
+    /// A device without anything.
     public init() {}
   }
 
@@ -166,6 +189,10 @@ public struct WhorlStatus: Hashable, Sendable {
   public var storeError = ""
   /// The readers, the default one first.
   public var readers: [Reader] = []
+  /// Where there is no reader: USB devices that are one all the same.
+  public var unlisted: [UnlistedReader] = []
+  /// The uid of an account that had the caller's name before and whose prints are still there; nil where none are.
+  public var formerPrints: UInt32?
   /// The caller's enrolled fingers.
   public var enrolled: [String] = []
   /// Those whose print file is damaged.
@@ -186,5 +213,45 @@ public struct WhorlStatus: Hashable, Sendable {
   public var passcodeDelay = 0
 
   /// A status without anything.
+  public init() {}
+}
+
+/// Whose data ``WhorlClient/forget(_:)`` removes.
+public enum WhorlForgetTarget: Hashable, Sendable {
+  /// What is kept for an account of this name, whether there is one or not.
+  case name(String)
+  /// What is kept for this uid, whoever it belongs to.
+  case uid(UInt32)
+}
+
+/// What ``WhorlClient/forget(_:)`` removed. Texts are free of control characters.
+public struct WhorlForgotten: Hashable, Sendable {
+  /// Items.
+  public var items = 0
+  /// Keychains with all that was in them.
+  public var keychains = 0
+  /// How many of those could not be read, so that their items were not counted.
+  public var unreadKeychains = 0
+  /// Prints on the disk.
+  public var prints = 0
+  /// How many of those were taken off readers' chips as well.
+  public var chipPrints = 0
+  /// What could not be removed, and why.
+  public var remains: [String] = []
+  /// Readers that were not there, as driver/device-id; their chips may hold prints that are nobody's now.
+  public var absentReaders: [String] = []
+
+  /// Nothing removed.
+  public init() {}
+}
+
+/// What ``WhorlClient/renameUser(from:to:)`` handed over.
+public struct WhorlRenamed: Hashable, Sendable {
+  /// Whether there was a keychain.
+  public var keychain = false
+  /// Whether there were prints.
+  public var prints = false
+
+  /// Nothing.
   public init() {}
 }

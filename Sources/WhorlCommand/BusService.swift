@@ -14,6 +14,12 @@ final class BusService: Service {
 
   func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
 
+  func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten { try await whorl.forget(target) }
+
+  func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
+    try await whorl.renameUser(from: old, to: new)
+  }
+
   // MARK: - Items
 
   func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
@@ -99,6 +105,8 @@ final class BusService: Service {
   ) async throws(WhorlError) {
     _ = try await device(reader).enroll(finger, report: report)
   }
+
+  func explainEnrollment(on reader: ReaderListing) async -> String { await device(reader).explainEnrollment() }
 
   func verify(
     _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void

@@ -39,6 +39,8 @@ struct Commands {
     case .get(let name): try await get(name)
     case .list: try await list()
     case .remove(let name): try await remove(name)
+    case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
+    case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     }
     return .ok
   }

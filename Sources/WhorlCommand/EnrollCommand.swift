@@ -34,7 +34,14 @@ extension Commands {
       await story.told()
       if story.verdict == nil || Task.isCancelled { throw failure(error, finger.words) }
     }
-    _ = try story.outcome(of: "enroll")
+    do throws(CommandFailure) {
+      _ = try story.outcome(of: "enroll")
+    } catch {
+      // The interface has no room for which finger, or what to delete: whorld says it when asked.
+      guard story.mayBeExplained else { throw error }
+      let why = Escaping.clause(await service.explainEnrollment(on: reader))
+      throw why.isEmpty ? error : CommandFailure(error.code, "\(finger.words): \(why)")
+    }
   }
 
   /// A print that does not match the finger it was made of is worse than none: it goes again.

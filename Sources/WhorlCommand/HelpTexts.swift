@@ -26,6 +26,13 @@ enum HelpTexts {
                          of set: what a new secret asks for, one of
                          \(Requirement.allCases.map(\.rawValue).joined(separator: ", "))
 
+    Accounts (for administrators):
+      forget NAME        remove all that is kept for an account: fingers and secrets
+          --uid NUMBER   instead of a name: what belongs to that uid
+        -y, --yes        without asking
+      rename-user OLD NEW
+                         hand that over to the new name of a renamed account
+
     Options follow the command. Before a NAME that begins with a dash write --.
     More about a command: whorl help COMMAND
 
@@ -47,6 +54,8 @@ enum HelpTexts {
     case .get: "whorl get NAME"
     case .list: "whorl list"
     case .rm: "whorl rm NAME"
+    case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
+    case .renameUser: "whorl rename-user OLD NEW"
     }
   }
 
@@ -91,6 +100,17 @@ enum HelpTexts {
       """
     case .list: "Lists the secrets: name, tab, what it requires (\"gone\" where the fingers changed)."
     case .rm: "Removes a secret without asking."
+    case .forget:
+      """
+      Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
+      are there, and its lockout. For root or an administrator. Works after the account itself was deleted, too.
+      Says what it removed, and what could not be removed.
+      """
+    case .renameUser:
+      """
+      Hands fingers and secrets over to the new name of an account that was renamed (usermod -l). For root.
+      Until then they open for nobody.
+      """
     }
   }
 }

@@ -13,9 +13,21 @@ enum Invocation: Sendable, Equatable {
   case get(name: String)
   case list
   case remove(name: String)
+  /// `confirmed`: `--yes` was given, so that nothing is asked.
+  case forget(ForgetTarget, confirmed: Bool)
+  case renameUser(old: String, new: String)
 }
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm
+  case status, enroll, verify, fingers, delete, set, get, list, rm, forget
+  case renameUser = "rename-user"
+}
+
+/// Whose data `forget` removes.
+enum ForgetTarget: Sendable, Equatable {
+  /// The account of that name, whether there is one or not.
+  case name(String)
+  /// What belongs to that uid.
+  case uid(UInt32)
 }

@@ -7,6 +7,8 @@ enum InvocationParser {
   private static let version = ArgumentScanner.Option(name: "version", letter: "V", takesValue: false)
   private static let user = ArgumentScanner.Option(name: "user", letter: "u", takesValue: true)
   private static let all = ArgumentScanner.Option(name: "all", letter: "a", takesValue: false)
+  private static let uid = ArgumentScanner.Option(name: "uid", letter: nil, takesValue: true)
+  private static let yes = ArgumentScanner.Option(name: "yes", letter: "y", takesValue: false)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
   /// - Throws: `.usage`, naming the word that is wrong.
@@ -57,13 +59,15 @@ enum InvocationParser {
     case .enroll, .verify, .fingers: [user, help]
     case .delete: [user, all, help]
     case .set: [require, help]
-    case .status, .get, .list, .rm: [help]
+    case .forget: [uid, yes, help]
+    case .status, .renameUser, .get, .list, .rm: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
     let scanned = try ArgumentScanner(
-      options: options(of: verb), help: "whorl help \(verb.rawValue)", takesNames: [.set, .get, .rm].contains(verb)
+      options: options(of: verb), help: "whorl help \(verb.rawValue)",
+      takesNames: [.set, .get, .rm, .forget, .renameUser].contains(verb)
     ).scan(words)
     func value(_ name: String) -> String? { scanned.options.last { $0.name == name }?.value }
     func given(_ name: String) -> Bool { scanned.options.contains { $0.name == name } }
@@ -98,6 +102,13 @@ enum InvocationParser {
       return .set(name: try itemName(operands, verb), requirement: try requirement(value("require")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .forget:
+      return .forget(try forgetTarget(operands, value("uid")), confirmed: given("yes"))
+    case .renameUser:
+      guard operands.count == 2, operands.allSatisfy({ !$0.isEmpty }) else {
+        throw CommandFailure(.usage, "rename-user takes two names: whorl rename-user OLD NEW")
+      }
+      return .renameUser(old: operands[0], new: operands[1])
     }
   }
 
@@ -132,6 +143,21 @@ enum InvocationParser {
       throw CommandFailure(.usage, "the secret's name has \(name.utf8.count) bytes; use \(nameLimit) at most")
     }
     return name
+  }
+
+  /// One name, or `--uid`: digits are a name, since some directories have such names.
+  private static func forgetTarget(_ operands: [String], _ uid: String?) throws(CommandFailure) -> ForgetTarget {
+    guard operands.count + (uid == nil ? 0 : 1) == 1 else {
+      throw CommandFailure(.usage, "forget takes one user's name, or --uid NUMBER: whorl forget NAME")
+    }
+    if let uid {
+      guard let number = UInt32(uid), uid.allSatisfy(\.isASCII), number != .max else {
+        throw CommandFailure(.usage, "--uid takes a number of 0 to \(UInt32.max - 1), not \(Escaping.quoted(uid))")
+      }
+      return .uid(number)
+    }
+    guard !operands[0].isEmpty else { throw CommandFailure(.usage, "the user's name is empty; give one") }
+    return .name(operands[0])
   }
 
   private static func userName(_ value: String?) throws(CommandFailure) -> String? {

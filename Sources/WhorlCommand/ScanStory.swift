@@ -14,6 +14,9 @@ final class ScanStory {
   /// How it ended; nil while it has not.
   private(set) var verdict: Verdict?
 
+  /// Whether the enrolment was refused for a reason that the daemon may know more about.
+  private(set) var mayBeExplained = false
+
   private let console: any Console
   private let scanType: String
   private let stages: Int?
@@ -31,6 +34,7 @@ final class ScanStory {
 
   func take(_ status: FprintScanStatus) {
     guard verdict == nil else { return }
+    if ["enroll-failed", "enroll-data-full", "enroll-duplicate"].contains(status.word) { mayBeExplained = true }
     switch status.word {
     case "enroll-stage-passed":
       stage += 1

@@ -9,6 +9,11 @@ import WhorlClient
 protocol Service: AnyObject {
   func status() async throws(WhorlError) -> WhorlStatus
 
+  /// Removes all that is kept for an account.
+  func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten
+  /// Hands what was kept under an old name over to the new one.
+  func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed
+
   // The keychain: items of service "whorl".
   /// The items of that name (all for nil) in the order they were added, also those that are gone.
   func items(named name: String?) async throws(WhorlError) -> [ItemListing]
@@ -41,6 +46,8 @@ protocol Service: AnyObject {
   func enroll(
     _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void
   ) async throws(WhorlError)
+  /// Why the last enrolment was refused, in one line with the remedy; empty where the daemon has nothing to say.
+  func explainEnrollment(on reader: ReaderListing) async -> String
   /// Verifies; as ``enroll(_:on:report:)``. The finger `any` is any enrolled one.
   func verify(
     _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void

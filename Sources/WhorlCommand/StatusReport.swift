@@ -28,6 +28,7 @@ struct StatusReport: Sendable, Equatable {
 
   private mutating func addReaders(_ status: WhorlStatus) {
     guard !status.readers.isEmpty else {
+      guard status.unlisted.isEmpty else { return addUnlisted(status) }
       // A store that cannot be read is told in its own place.
       let (reason, remedy) = Escaping.parts(status.storeError.isEmpty ? clause(status.biometryError) : "")
       let todo =
@@ -39,6 +40,11 @@ struct StatusReport: Sendable, Equatable {
     for reader in status.readers {
       let name = "\(Escaping.shown(reader.name, limit: 64)) (\(Escaping.shown(reader.driver, limit: 64)))"
       add("reader", "\(name), \(Escaping.shown(reader.scanType, limit: 32))")
+      addState(of: reader)
+      if status.readers.count > 1 {
+        add("", reader.enrolled.isEmpty ? "no finger enrolled on it" : "fingers on it: \(list(reader.enrolled))")
+      }
+      addChip(of: reader)
     }
     if status.biometry == "no-reader" || (status.biometry == "failed" && status.storeError.isEmpty) {
       let (reason, remedy) = Escaping.parts(clause(status.biometryError))
@@ -51,6 +57,64 @@ struct StatusReport: Sendable, Equatable {
       } else {
         miss(CommandFailure(.noFingers, "an enrolled print is damaged; \(Self.above)"))
       }
+    }
+  }
+
+  /// Devices that are readers, and yet there is none to use.
+  private mutating func addUnlisted(_ status: WhorlStatus) {
+    var label = "reader"
+    for device in status.unlisted {
+      let id = Escaping.shown(device.usbID, limit: 32)
+      if device.isSupported {
+        add(
+          label,
+          "none to use: \(id) is one, but whorl-reader cannot get at it (\(Escaping.shown(device.node, limit: 64)))",
+          todo: "it is blocked by its mode or a policy, or in use: look whether Whorl's udev rules are installed, "
+            + "plug it in again")
+      } else {
+        add(
+          label, "none to use: \(id) is one that libfprint does not support",
+          todo: "use another one; https://fprint.freedesktop.org lists those that work")
+      }
+      label = ""
+    }
+    let isBlocked = status.unlisted.contains(where: \.isSupported)
+    miss(
+      CommandFailure(
+        .noReader, "the reader that is there \(isBlocked ? "is blocked" : "is not supported"); \(Self.above)"))
+  }
+
+  private mutating func addState(of reader: WhorlStatus.Reader) {
+    let (what, remedy) = Escaping.parts(clause(reader.stateDetail))
+    let name = Escaping.shown(reader.name, limit: 64)
+    switch reader.state {
+    case "busy": add("", "in use now\(what.isEmpty ? "" : ": \(what)")")
+    case "blocked":
+      add(
+        "", "blocked: \(what.isEmpty ? "the kernel does not let whorl-reader open it" : what)",
+        todo: "look whether Whorl's udev rules are installed and what mode its device has, then plug it in again")
+      miss(CommandFailure(.noReader, "the reader \(name) is blocked; \(Self.above)"))
+    case "too-hot":
+      add("", "too hot when last used", todo: "let it cool down for some minutes")
+      miss(CommandFailure(.noReader, "the reader \(name) is too hot; \(Self.above)"))
+    case "failed":
+      add(
+        "", "failed when last used: \(what.isEmpty ? "it does not say why" : what)",
+        todo: remedy ?? "try again; if it stays so, journalctl -u whorld says more")
+    default: break
+    }
+  }
+
+  private mutating func addChip(of reader: WhorlStatus.Reader) {
+    if !reader.chipLost.isEmpty {
+      add("", "lost by its chip: \(list(reader.chipLost))", todo: "enrol again: whorl enroll FINGER")
+      if reader.enrolled.allSatisfy(reader.chipLost.contains) {
+        miss(CommandFailure(.noFingers, "the reader's chip has lost the enrolled fingers; \(Self.above)"))
+      }
+    }
+    if reader.chipForeign > 0 {
+      let prints = reader.chipForeign == 1 ? "1 print" : "\(reader.chipForeign) prints"
+      add("", "\(prints) on its chip nobody on this machine has; room is made when the chip is full")
     }
   }
 
@@ -70,6 +134,11 @@ struct StatusReport: Sendable, Equatable {
         add("", "none of them may open secrets", todo: "enrol one of them again: whorl enroll FINGER")
         miss(CommandFailure(.noFingers, "no finger of \(owner) may open secrets; enrol one again with: whorl enroll"))
       }
+    }
+    if let former = status.formerPrints {
+      add(
+        "", "fingers of a former account \(owner) (uid \(former)) are still stored, and count for nobody",
+        todo: "enrolling removes them; so does an administrator: whorl forget --uid \(former)")
     }
     if !status.unreadable.isEmpty {
       add("", "damaged: \(list(status.unreadable))", todo: "enrol again: whorl enroll FINGER")

@@ -17,10 +17,11 @@ struct TargetUser: Sendable, Equatable {
     let accounts = surroundings.accounts
     let own = accounts.name(of: surroundings.effectiveUser)
     if let option {
-      guard let name = resolve(option, accounts) else {
+      guard let (name, user) = resolve(option, accounts) else {
         throw CommandFailure(.notFound, "no user is called \(Escaping.quoted(option)); give --user a login name")
       }
-      return TargetUser(name: name, isCaller: name == own)
+      // By uid: the name may be typed in another spelling than the directory's own.
+      return TargetUser(name: name, isCaller: user == surroundings.effectiveUser)
     }
     // Only root was called by somebody else; for others the variables are left over or made up.
     if surroundings.effectiveUser == 0 {
@@ -39,15 +40,16 @@ struct TargetUser: Sendable, Equatable {
             .notFound,
             "DOAS_USER is \(Escaping.quoted(value)), which is no user here; say whose finger with --user NAME")
         }
-        return TargetUser(name: value, isCaller: user == 0)
+        return TargetUser(name: accounts.name(of: user) ?? value, isCaller: user == 0)
       }
     }
     return TargetUser(name: own ?? "", isCaller: true)
   }
 
-  /// A login name, or a uid as people type it, as a login name.
-  private static func resolve(_ text: String, _ accounts: any Accounts) -> String? {
-    if accounts.user(named: text) != nil { return text }
-    return UInt32(text).flatMap(accounts.name(of:))
+  /// A login name, or a uid as people type it, as a login name in the directory's own spelling. Digits are a uid only
+  /// where no account has them for its name.
+  private static func resolve(_ text: String, _ accounts: any Accounts) -> (name: String, user: UInt32)? {
+    if let user = accounts.user(named: text) { return (accounts.name(of: user) ?? text, user) }
+    return UInt32(text).flatMap { user in accounts.name(of: user).map { ($0, user) } }
   }
 }

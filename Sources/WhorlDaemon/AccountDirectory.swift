@@ -141,10 +141,16 @@ public final class AccountDirectory: Sendable {
 
   private func ask(_ question: Question) -> Answer {
     switch question {
-    case .name(let bytes, _): .account(Self.result { () throws(AccountsError) in try source.named(Self.text(bytes)) })
+    case .name(let bytes, _): .account(Self.result { () throws(AccountsError) in try canonical(Self.text(bytes)) })
     case .user(let user): .account(Self.result { () throws(AccountsError) in try source.with(user) })
     case .password(let bytes): .password(source.hasPassword(Self.text(bytes)))
     }
+  }
+
+  /// The account of a name as its uid gives it: however a name was typed, one uid has one name here.
+  private func canonical(_ name: String) throws(AccountsError) -> Account? {
+    guard let account = try source.named(name) else { return nil }
+    return try source.with(account.user) ?? account
   }
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -56,6 +56,28 @@ final class FakeService: Service {
     return statusAnswer
   }
 
+  var forgotten = WhorlForgotten()
+  var renamed = WhorlRenamed()
+  var explanation = ""
+
+  func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten {
+    switch target {
+    case .name(let name): try enter("forget", name)
+    case .uid(let uid): try enter("forget", "uid \(uid)")
+    }
+    return forgotten
+  }
+
+  func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
+    try enter("rename", "\(old) \(new)")
+    return renamed
+  }
+
+  func explainEnrollment(on reader: ReaderListing) async -> String {
+    calls.append("explain")
+    return explanation
+  }
+
   func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
     try enter("items")
     return stored.filter { name == nil || $0.name == name }.map {

@@ -125,6 +125,85 @@ import WhorlClient
     #expect(!told.contains { $0.contains("not enrolled with Whorl") || $0.contains("..") || $0.contains(".;") })
   }
 
+  @Test func `readers that do not work are told apart, and busy is no failure`() {
+    func report(_ state: String, _ detail: String = "") -> StatusReport {
+      var status = complete
+      status.readers[0].state = state
+      status.readers[0].stateDetail = detail
+      return self.report(status)
+    }
+    #expect(report("ok").failure == nil)
+    #expect(report("").failure == nil, "an older daemon says nothing")
+    #expect(report("busy", "the verification of ada").failure == nil)
+    #expect(report("busy", "the verification of ada").lines.contains { $0.contains("in use now: the verification of") })
+    #expect(report("blocked", "Permission denied.").failure?.code == .noReader)
+    #expect(report("blocked", "Permission denied.").lines.contains { $0.contains("blocked: Permission denied") })
+    #expect(report("too-hot").failure?.code == .noReader)
+    #expect(report("too-hot").lines.contains { $0.contains("too hot") })
+    #expect(report("too-hot").lines.contains { $0.contains("-> let it cool down") })
+    #expect(report("failed", "The driver gave up; unplug the reader.").failure == nil)
+    #expect(report("failed", "The driver gave up; unplug the reader.").lines.contains { $0.contains("-> unplug") })
+    let messages = ["blocked", "too-hot"].map { report($0).failure?.message ?? "" }
+    #expect(Set(messages).count == 2)
+  }
+
+  @Test func `a reader that is not supported, or blocked, is not told as none`() {
+    var status = complete
+    status.readers = []
+    status.enrolled = []
+    status.biometry = "no-reader"
+    var device = WhorlStatus.UnlistedReader()
+    device.usbID = "04f3:0c4c"
+    device.node = "/dev/bus/usb/001/004"
+    status.unlisted = [device]
+    let unsupported = report(status)
+    #expect(unsupported.failure?.code == .noReader)
+    #expect(unsupported.failure?.message.contains("not supported") == true)
+    #expect(unsupported.lines.contains { $0.contains("04f3:0c4c is one that libfprint does not support") })
+    status.unlisted[0].isSupported = true
+    let blocked = report(status)
+    #expect(blocked.failure?.code == .noReader)
+    #expect(blocked.failure?.message.contains("blocked") == true)
+    #expect(blocked.lines.contains { $0.contains("/dev/bus/usb/001/004") })
+    status.unlisted = []
+    #expect(report(status).failure?.message.contains("there is no reader") == true)
+  }
+
+  @Test func `what the chip lost, and what is nobody's on it, is named`() {
+    var status = complete
+    status.enrolled = ["right-index-finger", "left-thumb"]
+    status.readers[0].enrolled = status.enrolled
+    status.readers[0].chipLost = ["left-thumb"]
+    status.readers[0].chipForeign = 3
+    let some = report(status)
+    #expect(some.failure == nil)
+    #expect(some.lines.contains { $0.contains("lost by its chip: left-thumb") })
+    #expect(some.lines.contains { $0.contains("-> enrol again") })
+    #expect(some.lines.contains { $0.contains("3 prints on its chip nobody") })
+    status.readers[0].chipLost = status.enrolled
+    #expect(report(status).failure?.code == .noFingers)
+  }
+
+  @Test func `with several readers each has its fingers`() {
+    var status = complete
+    status.readers.append(reader("Second", "other", "swipe"))
+    status.readers[0].enrolled = ["right-index-finger"]
+    let lines = report(status).lines
+    #expect(lines.contains("             fingers on it: right-index-finger"))
+    #expect(lines.contains("             no finger enrolled on it"))
+  }
+
+  @Test func `fingers of a former account of that name are named, with what removes them`() {
+    var status = complete
+    status.enrolled = []
+    status.biometry = "not-enrolled"
+    status.formerPrints = 1007
+    let report = report(status)
+    #expect(report.failure?.code == .noFingers)
+    #expect(report.lines.contains { $0.contains("former account paul (uid 1007)") })
+    #expect(report.lines.contains { $0.contains("whorl forget --uid 1007") })
+  }
+
   @Test func `without the daemon the logins are still shown`() {
     let wiring = PAMWiring(services: ["sudo"], hasFiles: true)
     let report = StatusReport(.failure(WhorlError(.noDaemon, "no such name")), wiring, user: "paul")
@@ -138,6 +217,9 @@ import WhorlClient
     var status = complete
     status.version = "\u{1B}[2J"
     status.readers = [reader("\u{1B}]0;x\u{7}", "d\nd", "\u{9B}m")]
+    status.readers[0].state = "blocked"
+    status.readers[0].stateDetail = "\u{1B}c\n"
+    status.readers[0].chipLost = ["\u{1B}"]
     status.enrolled = ["left\u{1B}"]
     status.unreadable = ["\r"]
     status.unregistered = ["\u{202E}"]

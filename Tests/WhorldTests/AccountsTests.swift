@@ -82,7 +82,8 @@ import Testing
             self.arrived.yield(name)
             while !self.gate.withLock({ $0 }), name.hasPrefix("slow") { usleep(1000) }
             return Account(user: UserID(1000), name: name.lowercased())
-          }, with: { user in Account(user: user, name: "u\(user)") }, hasPassword: { _ in true }), patience: patience)
+          }, with: { user in user == UserID(1000) ? nil : Account(user: user, name: "u\(user)") },
+          hasPassword: { _ in true }), patience: patience)
     }
   }
 
@@ -126,6 +127,18 @@ import Testing
     for task in waiting { #expect(try await task.value != nil) }
     #expect(Set(service.asked.withLock { $0 }).count == service.asked.withLock { $0.count })
     while accounts.questionCount > 0 { await Task.yield() }
+  }
+
+  @Test func `However a name is spelled, one uid has one name`() async throws {
+    let accounts = AccountDirectory(
+      source: .init(
+        named: { name in
+          ["paul", "Paul", "paul@corp", "CORP\\paul"].contains(name) ? Account(user: UserID(7), name: name) : nil
+        }, with: { user in user == UserID(7) ? Account(user: user, name: "paul") : nil }, hasPassword: { _ in nil }))
+    for spelling in ["paul", "Paul", "paul@corp", "CORP\\paul"] {
+      #expect(try await accounts.named(spelling, for: UserID(1)) == Account(user: UserID(7), name: "paul"))
+    }
+    #expect(try await accounts.named("7", for: UserID(1)) == nil)
   }
 
   @Test func `Names that differ in bytes alone are two questions`() async throws {

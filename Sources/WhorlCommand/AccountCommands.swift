@@ -1,0 +1,53 @@
+import GLibLoop
+import WhorlClient
+
+extension Commands {
+  func forget(_ target: ForgetTarget, confirmed: Bool) async throws(CommandFailure) -> ExitCode {
+    let (words, wire): (String, WhorlForgetTarget) =
+      switch target {
+      case .name(let name): (Escaping.quoted(name), .name(name))
+      case .uid(let uid): ("uid \(uid)", .uid(uid))
+      }
+    if !confirmed {
+      guard console.hasTerminal, console.inputIsTerminal else {
+        throw CommandFailure(.usage, "forget asks first and there is no terminal to ask on; give --yes to go on")
+      }
+      let question = "Remove the fingers and secrets of \(words) for good?"
+      guard try await console.confirm(question) else { throw .cancelled }
+    }
+    let done: WhorlForgotten
+    do throws(WhorlError) { done = try await service.forget(wire) } catch { throw failure(error, words) }
+    for line in Self.report(done, words) { try await console.print(line) }
+    guard !done.remains.isEmpty else { return .ok }
+    for line in done.remains { await console.tell("Not removed: \(Escaping.line(line, limit: 400))") }
+    throw CommandFailure(.failed, "\(words): not all was removed; put that right, then run whorl forget again")
+  }
+
+  func renameUser(from old: String, to new: String) async throws(CommandFailure) {
+    let words = "\(Escaping.quoted(old)) to \(Escaping.quoted(new))"
+    let done: WhorlRenamed
+    do throws(WhorlError) { done = try await service.renameUser(from: old, to: new) } catch {
+      throw failure(error, words)
+    }
+    let what = [done.prints ? "fingers" : nil, done.keychain ? "secrets" : nil].compactMap { $0 }
+    try await console.print("Handed over from \(words): \(what.joined(separator: " and ")).")
+  }
+
+  /// What was removed, for people.
+  private static func report(_ done: WhorlForgotten, _ words: String) -> [String] {
+    func count(_ number: Int, _ one: String) -> String { "\(number) \(one)\(number == 1 ? "" : "s")" }
+    var items = count(done.items, "secret")
+    if done.unreadKeychains > 0 {
+      items =
+        done.items > 0
+        ? "\(items) and those of a store that cannot be read" : "the secrets of a store that cannot be read"
+    }
+    let chip = done.chipPrints > 0 ? " (\(done.chipPrints) of them on a reader's chip as well)" : ""
+    var lines = ["Removed of \(words): \(count(done.prints, "finger"))\(chip), \(items)."]
+    if !done.absentReaders.isEmpty {
+      let readers = done.absentReaders.map { Escaping.shown($0, limit: 64) }.joined(separator: ", ")
+      lines.append("Not plugged in: \(readers). What their chips may still hold is nobody's and opens nothing.")
+    }
+    return lines
+  }
+}
