@@ -95,7 +95,7 @@ struct StatusReport: Sendable, Equatable {
         todo: "look whether Whorl's udev rules are installed and what mode its device has, then plug it in again")
       miss(CommandFailure(.noReader, "the reader \(name) is blocked; \(Self.above)"))
     case "too-hot":
-      add("", "too hot when last used", todo: "let it cool down for some minutes")
+      add("", "too hot\(what.isEmpty ? "" : ": \(what)")", todo: remedy ?? "let it cool down for some minutes")
       miss(CommandFailure(.noReader, "the reader \(name) is too hot; \(Self.above)"))
     case "failed":
       add(

@@ -15,9 +15,14 @@ final class World: Sendable {
   private let readerSocket: String
   /// Kept: a program ends with its last reference.
   private let daemons = Mutex<[RunningProgram]>([])
+  /// Accounts of the test's own for whorld and whorl, through nss_wrapper; nil: the machine's.
+  private let accounts: String?
+  private let accountChanges = Mutex(0)
 
-  /// - Parameter polkit: what polkit answers; nil leaves polkit out.
-  init(polkit answer: PolkitMock.Answer? = .allow) async throws {
+  /// - Parameters:
+  ///   - polkit: what polkit answers; nil leaves polkit out.
+  ///   - accounts: the accounts there are besides root, by name; nil: the machine's.
+  init(polkit answer: PolkitMock.Answer? = .allow, accounts names: KeyValuePairs<String, UInt32>? = nil) async throws {
     // Before anybody hops to GLibActor, which nobody would run.
     GLibLoop.startThread()
     bus = try await PrivateBus()
@@ -25,7 +30,12 @@ final class World: Sendable {
     try folder.makeFolder("state")
     readerSocket = folder("finger")
     reader = VirtualReader(socket: readerSocket)
+    accounts = names == nil ? nil : folder("passwd")
     polkit = if let answer { try await PolkitMock(bus: bus, answer: answer) } else { nil }
+    if let names {
+      try folder.write("root:x:0:\nusers:x:100:\n", to: "group")
+      try setAccounts(names)
+    }
   }
 
   /// The state folder: prints in fprintd's layout.
@@ -43,6 +53,28 @@ final class World: Sendable {
         + "passdb=\(folder("state/.whorl/passdb"))\n", to: "state/.whorl/pam.d/whorl-passcode")
   }
 
+  /// Gives whorld and whorl these accounts besides root from now on.
+  func setAccounts(_ names: KeyValuePairs<String, UInt32>) throws {
+    let lines = names.map { "\($0.key):x:\($0.value):100::/nonexistent:/bin/false\n" }.joined()
+    let path = try folder.write("root:x:0:0::/root:/bin/sh\n" + lines, to: "passwd.new")
+    // nss_wrapper looks at the time of the file, in seconds.
+    let seconds = accountChanges.withLock { count in
+      count += 1
+      return 1_000_000_000 + 10 * count
+    }
+    var times = [timeval(tv_sec: seconds, tv_usec: 0), timeval(tv_sec: seconds, tv_usec: 0)]
+    guard utimes(path, &times) == 0, rename(path, folder("passwd")) == 0 else {
+      throw WorldError("the accounts could not be written")
+    }
+  }
+
+  private var accountEnvironment: [String: String] {
+    guard let accounts else { return [:] }
+    return [
+      "LD_PRELOAD": "libnss_wrapper.so", "NSS_WRAPPER_PASSWD": accounts, "NSS_WRAPPER_GROUP": folder("group"),
+    ]
+  }
+
   static func multiarch() throws -> String {
     let folders = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib").filter { $0.hasSuffix("-linux-gnu") }
     return try folders.first { FileManager.default.fileExists(atPath: "/usr/lib/\($0)/security") }
@@ -56,7 +88,7 @@ final class World: Sendable {
     [
       "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": state, "FP_VIRTUAL_IMAGE": readerSocket,
       "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image", "PATH": "/usr/bin:/bin",
-    ]
+    ].merging(accountEnvironment) { old, _ in old }
   }
 
   /// Starts whorld and waits until it has its names.
@@ -94,7 +126,8 @@ final class World: Sendable {
   func start(_ arguments: [String], input: String? = "", user: UInt32? = nil) throws -> RunningProgram {
     try RunningProgram(
       BuiltPrograms.path("whorl"), arguments,
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"], input: input, user: user)
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"]
+        .merging(accountEnvironment) { old, _ in old }, input: input, user: user)
   }
 
   /// Runs `whorl` to its end, pressing these fingers, one at each line that asks for a touch.
