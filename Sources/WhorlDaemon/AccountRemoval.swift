@@ -167,17 +167,16 @@ struct AccountRemoval {
       throw BusMethodError.whorl("Param", "The old name and the new one are the same.")
     }
     let oldUser = FprintUser(name: old, account: Account(user: account.user, name: old))
-    let newUser = FprintUser(name: account.name, account: account)
     await endClaims { $0.account?.user == account.user }
     let hasPrints: Bool
     do {
-      hasPrints = try hall.store.hasPrints(user: old)
+      hasPrints = try hall.hasPrints(old)
       if hasPrints {
         guard try hall.ownership(of: oldUser) == .own else {
           throw BusMethodError.whorl(
             "Denied", "The prints of the old name were enrolled for another uid; remove them with whorl forget.")
         }
-        guard try !hall.store.hasPrints(user: newUser.name) else {
+        guard try !hall.hasPrints(account.name) else {
           throw BusMethodError.whorl(
             "Denied", "Both names have prints; delete those of one of them first (whorl delete --all --user NAME).")
         }
@@ -192,6 +191,7 @@ struct AccountRemoval {
       if hasPrints {
         try hall.owners.record(account.user.rawValue, for: account.name)
         _ = try hall.store.rename(user: old, to: account.name)
+        _ = try hall.lostPrints.rename(user: old, to: account.name)
       }
       try hall.owners.forget(old)
     } catch {

@@ -21,7 +21,7 @@ extension ReaderHall {
     guard let account = user.account else { return .own }
     let recorded = try owners.uid(of: user.name)
     if recorded == account.user.rawValue { return .own }
-    guard try store.hasPrints(user: user.name) else { return .own }
+    guard try hasPrints(user.name) else { return .own }
     if let recorded { return .former(UserID(recorded)) }
     prepareState()
     do {
@@ -30,6 +30,12 @@ extension ReaderHall {
       Log.warning("whose the prints of \(user.name) are could not be recorded: \(error)")
     }
     return .own
+  }
+
+  /// Whether there is a print under a name, be it one that a chip has lost.
+  func hasPrints(_ name: String) throws(PrintStoreError) -> Bool {
+    if try store.hasPrints(user: name) { return true }
+    return try lostPrints.hasPrints(user: name)
   }
 
   /// The prints of a user on one reader: those that can be read, and the fingers of those that cannot. None where they
@@ -96,6 +102,10 @@ extension ReaderHall {
   func removePrints(of name: String) async -> PrintRemoval {
     var removal = PrintRemoval()
     do throws(PrintStoreError) {
+      for place in try lostPrints.readers(user: name) {
+        removal.fingers +=
+          try lostPrints.deleteAll(user: name, driver: place.driver, deviceID: place.deviceID).count
+      }
       for place in try store.readers(user: name) {
         let prints = try store.loadAll(user: name, driver: place.driver, deviceID: place.deviceID).prints.map(\.1)
         do throws(PrintStoreError) {
@@ -111,7 +121,9 @@ extension ReaderHall {
           $0.description.driver == place.driver && $0.description.deviceID == place.deviceID
         }
         if stations.isEmpty { removal.absent.append("\(place.driver)/\(place.deviceID)") }
-        for station in stations where station.description.features.contains(.storageDelete) {
+        for station in stations {
+          station.chip?.lost.removeAll { $0.user.utf8.elementsEqual(name.utf8) }
+          guard station.description.features.contains(.storageDelete) else { continue }
           await deleteFromChip(prints, station, &removal)
         }
       }

@@ -2,6 +2,7 @@ internal import Bus
 internal import Enclave
 internal import GLibLoop
 internal import Keychain
+internal import PrintStore
 internal import ReaderLink
 
 /// What `GetStatus` tells a caller about himself (data/dbus/org.whorl.Authentication1.xml).
@@ -15,18 +16,8 @@ struct StatusReport {
   let enclave: Enclave
   let sensor: ReaderSensor
   let passcodes: PasscodeChild
-  /// What a reader's chip holds of a user's prints; nil where it has none or cannot be asked now.
-  var chipContent: @GLibActor (ReaderStation, FprintUser) async -> ChipContent? = { _, _ in nil }
   /// USB readers that the bridge does not offer.
   var unlisted = UnlistedReaders()
-
-  /// A reader's chip compared with the disk.
-  struct ChipContent: Sendable, Equatable {
-    /// The user's fingers whose prints the chip has lost.
-    var lost: [Finger]
-    /// How many prints on the chip nobody on this machine has.
-    var foreign: Int
-  }
 
   func values(for user: UserID) async -> [String: BusValue] {
     let status = await enclave.status(user: user)
@@ -103,9 +94,11 @@ struct StatusReport {
           for print in prints.readable where !(await enclave.isRegistered(print.data, user: user)) {
             unregistered.append(print.finger)
           }
-          if let chip = await chipContent(station, owner) {
-            entry["chip-lost"] = .strings(chip.lost.map(\.name))
-            entry["chip-foreign"] = .uint32(UInt32(clamping: chip.foreign))
+          if station.description.features.contains(.storage) {
+            let lost = try lostFingers(of: owner, on: station)
+            entry["chip-lost"] = .strings(lost.map(\.name))
+            // Known since it was last compared with the disk, at an enrolment or a miss.
+            if let chip = station.chip { entry["chip-foreign"] = .uint32(UInt32(clamping: chip.foreign.count)) }
           }
         } catch {
           values["biometry"] = .string("failed")
@@ -118,6 +111,14 @@ struct StatusReport {
     values["enrolled"] = .strings(enrolled.map(\.name))
     values["unreadable"] = .strings(unreadable.map(\.name))
     values["unregistered"] = .strings(unregistered.map(\.name))
+  }
+
+  /// The fingers of a user whose prints the chip has lost.
+  private func lostFingers(of user: FprintUser, on station: ReaderStation) throws(PrintStoreError) -> [Finger] {
+    guard try hall.ownership(of: user) == .own else { return [] }
+    let description = station.description
+    return try hall.lostPrints.fingers(
+      user: user.name, driver: description.driver, deviceID: description.deviceID)
   }
 
   /// How a reader does, as far as that is known without opening it, and in words what is the matter.

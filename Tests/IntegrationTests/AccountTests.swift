@@ -58,7 +58,7 @@ import Testing
     let world = try await World(accounts: ["paul": Self.first, "PAUL": Self.first, "CORP\\paul": Self.first])
     try await world.startDaemon()
     let enrolment = try await world.whorl(
-      ["enroll", "--user", "PAUL"], pressing: (1...6).map { SyntheticFinger.leftLoop.press($0) })
+      ["enroll", "--user", "PAUL"], pressing: (1...7).map { SyntheticFinger.leftLoop.press($0) })
     #expect(enrolment.status == 0, "\(enrolment.errorText)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: world.state).sorted() == [".whorl", "paul"])
     for spelling in ["paul", "PAUL", "CORP\\paul"] {
@@ -134,7 +134,7 @@ import Testing
 
     // Enrolling another finger removes the former ones first.
     let enrolment = try await world.whorl(
-      ["enroll", "left-thumb"], pressing: (1...6).map { SyntheticFinger.whorl.press($0) }, user: Self.second)
+      ["enroll", "left-thumb"], pressing: (1...7).map { SyntheticFinger.whorl.press($0) }, user: Self.second)
     #expect(enrolment.status == 0, "\(enrolment.errorText)")
     #expect(!Bytes.exists(print("paul", world)))
     #expect(try await world.whorl(["fingers"], user: Self.second).text == "left-thumb\n")

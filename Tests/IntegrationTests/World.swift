@@ -169,12 +169,12 @@ final class World: Sendable {
     }
   }
 
-  /// Enrols a finger through `whorl enroll`: five touches and one to confirm.
+  /// Enrols a finger through `whorl enroll`: six touches and one to confirm.
   @discardableResult
   func enroll(_ finger: SyntheticFinger, as name: String = "right-index-finger", user: UInt32? = nil) async throws
     -> RunningProgram.Result
   {
-    let result = try await whorl(["enroll", name], pressing: (1...6).map { finger.press($0) }, user: user)
+    let result = try await whorl(["enroll", name], pressing: (1...7).map { finger.press($0) }, user: user)
     guard result.status == 0 else { throw WorldError("whorl enroll ended with \(result.end):\n\(result.errorText)") }
     return result
   }
