@@ -53,6 +53,66 @@ import Testing
     }
   }
 
+  @Test func `forgetting by name and by uid, and renaming, go to the daemon and come back whole`() async throws {
+    try await withScene([
+      "ForgetUser": { call in
+        #expect(call.interactiveAuthorizationAllowed, "polkit may ask")
+        return BusAnswer([
+          .options([
+            "items": .uint32(3), "keychains": .uint32(1), "unread-keychains": .uint32(1), "prints": .uint32(2),
+            "chip-prints": .uint32(1), "remains": .strings(["a\tprint"]), "absent-readers": .strings(["goodixmoc/0"]),
+          ])
+        ])
+      },
+      "RenameUser": { _ in BusAnswer([.options(["keychain": .boolean(true)])]) },
+    ]) { scene in
+      var expected = WhorlForgotten()
+      (expected.items, expected.keychains, expected.unreadKeychains) = (3, 1, 1)
+      (expected.prints, expected.chipPrints) = (2, 1)
+      expected.remains = ["a print"]
+      expected.absentReaders = ["goodixmoc/0"]
+      #expect(try await scene.client.forget(.name("1000")) == expected)
+      _ = try await scene.client.forget(.uid(1000))
+      let renamed = try await scene.client.renameUser(from: "CORP\\paul", to: "paul")
+      #expect(renamed.keychain && !renamed.prints)
+      #expect(
+        scene.daemon.calls.map(\.arguments) == [
+          [.string("1000"), .options([:])], [.string(""), .options(["uid": .uint32(1000)])],
+          [.string("CORP\\paul"), .string("paul")],
+        ])
+    }
+  }
+
+  @Test func `what a status says of readers, chips and former accounts arrives`() async throws {
+    try await withScene([
+      "GetStatus": { _ in
+        BusAnswer([
+          .options([
+            "readers": .array(
+              element: "a{sv}",
+              [
+                .options([
+                  "state": .string("blocked"), "state-detail": .string("why"), "enrolled": .strings(["left-thumb"]),
+                  "chip-lost": .strings(["right-thumb"]), "chip-foreign": .uint32(4),
+                ])
+              ]),
+            "unlisted": .array(
+              element: "a{sv}",
+              [.options(["usb-id": .string("04f3:0c4c"), "supported": .boolean(true), "node": .string("/dev/x")])]),
+            "former-prints": .uint32(1007),
+          ])
+        ])
+      }
+    ]) { scene in
+      let status = try await scene.client.status()
+      #expect(status.readers.first?.state == "blocked" && status.readers.first?.stateDetail == "why")
+      #expect(status.readers.first?.enrolled == ["left-thumb"] && status.readers.first?.chipLost == ["right-thumb"])
+      #expect(status.readers.first?.chipForeign == 4)
+      #expect(status.unlisted.first?.usbID == "04f3:0c4c" && status.unlisted.first?.isSupported == true)
+      #expect(status.unlisted.first?.node == "/dev/x" && status.formerPrints == 1007)
+    }
+  }
+
   @Test func `a status with nothing or nonsense in it is no trap`() async throws {
     try await withScene([
       "GetStatus": { _ in

@@ -66,6 +66,21 @@ import Testing
     }
   }
 
+  @Test func `why an enrolment was refused is asked on the connection that enrolled, and fprintd's silence is none`()
+    async throws
+  {
+    try await withScene([
+      "Claim": { _ in BusAnswer() }, "ExplainEnrollment": { _ in BusAnswer([.string("This finger\tis enrolled.")]) },
+    ]) { scene in
+      let device = scene.fprint.device(at: Self.first)
+      try await device.claim()
+      #expect(await device.explainEnrollment() == "This finger is enrolled.")
+      #expect(Set(scene.daemon.calls.map(\.sender)).count == 1)
+      scene.daemon.answers["ExplainEnrollment"] = nil
+      #expect(await device.explainEnrollment().isEmpty)
+    }
+  }
+
   @Test func `an enrolment reports each status to the last, then stops`() async throws {
     try await withScene(["EnrollStop": { _ in BusAnswer() }]) { scene in
       scene.daemon.answers["EnrollStart"] = { [unowned daemon = scene.daemon] call in
