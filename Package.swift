@@ -38,6 +38,7 @@ let testTargets: [Target] = [
     swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
   program("fake-bridge", ["ReaderLink"], path: "Tests/fake-bridge"),
+  program("keeper-soak", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"], path: "Tests/keeper-soak"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
   tests("ReaderLinkTests", ["ReaderLink"]),

@@ -72,7 +72,6 @@ extension ReaderError {
   private static func usb(_ code: Int32, _ text: String) -> ReaderError {
     if let error = libusb(text) { return error }
     return switch code {
-    case 4: .removed(text)
     case 7: .cancelled
     case 9: .permissionDenied(text)
     case 3: .notSupported(text)
@@ -80,11 +79,13 @@ extension ReaderError {
     }
   }
 
-  /// What libusb said: GUsb has no code for most of it, but ends its text with libusb's own in brackets.
+  /// What libusb said. GUsb ends its text with libusb's own code in brackets; its own is one for several of those: 4 for
+  /// a device that is gone and for one that another process holds.
   private static func libusb(_ text: String) -> ReaderError? {
     if text.hasSuffix("[-3]") { return .permissionDenied(text) }
     if text.hasSuffix("[-4]") { return .removed(text) }
     if text.hasSuffix("[-6]") { return .heldElsewhere(text) }
+    if text.hasSuffix("[-12]") { return .notSupported(text) }
     return nil
   }
 

@@ -48,6 +48,9 @@ public final class FingerprintContext {
     return known
   }
 
+  /// Leaves a reader out of the list, as one that is gone although libfprint does not say so.
+  public func forget(_ reader: Reader) { known.removeAll { $0 === reader } }
+
   fileprivate func probe() {
     // The array and its devices stay libfprint's (transfer none).
     guard !enumerated, let devices = fp_context_get_devices(context) else { return }

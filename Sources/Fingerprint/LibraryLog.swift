@@ -14,27 +14,18 @@ public final class LibraryLog {
 
   /// Takes the messages over; once a process, before anything else of libfprint. Lives as long as the process.
   public nonisolated init() {
-    g_log_set_writer_func(
-      { _, fields, count, data in
-        // Drivers of USB devices have threads of their own; this message comes on the loop's.
-        guard let data, let fields, g_main_context_is_owner(nil) != 0 else { return G_LOG_WRITER_HANDLED }
-        guard let text = LibraryLog.message(UnsafeBufferPointer(start: fields, count: Int(count))) else {
-          return G_LOG_WRITER_HANDLED
-        }
-        let log = Unmanaged<LibraryLog>.fromOpaque(data).takeUnretainedValue()
-        GLibActor.assumeIsolated { log.onIgnoredDevice?(ReaderError(ignoring: text)) }
-        return G_LOG_WRITER_HANDLED
-      }, Unmanaged.passRetained(self).toOpaque(), nil)
-    g_log_set_default_handler({ _, _, _, _ in }, nil)
+    g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
+    // libfprint's messages come here and not to the writer.
+    g_log_set_default_handler(
+      { _, _, text, data in LibraryLog.receive(text, data) }, Unmanaged.passRetained(self).toOpaque())
   }
 
-  /// What is wrong with the device, if that is what the message is about.
-  private nonisolated static func message(_ fields: UnsafeBufferPointer<GLogField>) -> String? {
-    for field in fields where field.length < 0 && String(cString: field.key) == "MESSAGE" {
-      guard let value = field.value else { return nil }
-      let text = String(cString: value.assumingMemoryBound(to: CChar.self))
-      return text.hasPrefix(ignoring) ? String(text.dropFirst(ignoring.count)) : nil
-    }
-    return nil
+  private nonisolated static func receive(_ text: UnsafePointer<gchar>?, _ data: gpointer?) {
+    // GUsb has a thread of its own; this message comes on the loop's.
+    guard let text, let data, g_main_context_is_owner(nil) != 0 else { return }
+    let message = String(cString: text)
+    guard message.hasPrefix(ignoring) else { return }
+    let log = Unmanaged<LibraryLog>.fromOpaque(data).takeUnretainedValue()
+    GLibActor.assumeIsolated { log.onIgnoredDevice?(ReaderError(ignoring: String(message.dropFirst(ignoring.count)))) }
   }
 }

@@ -57,6 +57,14 @@ public final class Reader {
   public var name: String { text(fp_device_get_name(device)) }
   /// Whether ``open()`` succeeded and ``close()`` has not.
   public var isOpen: Bool { fp_device_is_open(device) != 0 }
+  /// Whether libfprint says that it was unplugged.
+  public var isRemoved: Bool {
+    var value = GValue()
+    g_value_init(&value, GType(5 << 2))  // G_TYPE_BOOLEAN
+    g_object_get_property(UnsafeMutableRawPointer(device).assumingMemoryBound(to: GObject.self), "removed", &value)
+    defer { g_value_unset(&value) }
+    return g_value_get_boolean(&value) != 0
+  }
   /// Press or swipe.
   public var scanType: ScanType { fp_device_get_scan_type(device) == FP_SCAN_TYPE_SWIPE ? .swipe : .press }
   /// What the reader can do.

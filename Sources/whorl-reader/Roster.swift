@@ -50,8 +50,18 @@ final class Roster {
     defer {
       busy.remove(token)
       if removed.contains(token) { closeRemoved(token, reader) }
+      if !entries.contains(where: { $0.token == token }) { removed.remove(token) }
     }
-    return try await body(reader)
+    do throws(ReaderError) {
+      return try await body(reader)
+    } catch {
+      // The same, where nothing was plugged in instead.
+      if case .removed = error, !reader.isOpen, !reader.isRemoved, entries.contains(where: { $0.token == token }) {
+        drop(token, reader)
+        tellChange()
+      }
+      throw error
+    }
   }
 
   /// Closes whatever is open.
@@ -84,6 +94,12 @@ final class Roster {
   }
 
   private func enter(_ reader: Reader) {
+    // libfprint misses that a reader was unplugged while it set it up (seen with 1.94.5). A socket holds one device: what
+    // was there before is gone.
+    let place = reader.place
+    if !place.isEmpty {
+      for entry in entries where entry.reader.place == place { drop(entry.token, entry.reader) }
+    }
     lastToken += 1
     let token = lastToken
     entries.append((token, reader))
@@ -97,8 +113,17 @@ final class Roster {
     }
   }
 
+  /// Forgets a reader that is gone although libfprint does not say so.
+  private func drop(_ token: UInt32, _ reader: Reader) {
+    removed.insert(token)
+    if !busy.contains(token) { closeRemoved(token, reader) }
+    leave(reader)
+    context.forget(reader)
+  }
+
   private func leave(_ reader: Reader) {
-    for entry in entries where entry.reader === reader { removed.remove(entry.token) }
+    // One that is busy is closed, and its token forgotten, at the end of what runs there.
+    for entry in entries where entry.reader === reader && !busy.contains(entry.token) { removed.remove(entry.token) }
     entries.removeAll { $0.reader === reader }
   }
 

@@ -179,31 +179,3 @@ import Testing
     }
   }
 }
-
-/// A keeper of the fake bridge; the fault shows in its first process alone when `once`.
-@GLibActor
-private final class FakeSetup {
-  let keeper: ReaderKeeper
-  private let folder: TemporaryFolder
-  private let arrived: AsyncStream<Void>
-
-  /// Waits until the bridge has read so many requests (with the faults that tell it).
-  func arrivals(_ count: Int) async {
-    var iterator = arrived.makeAsyncIterator()
-    for _ in 0..<count { await iterator.next(isolation: GLibActor.shared) }
-  }
-
-  init(_ fault: String, once: Bool = true) throws {
-    folder = try TemporaryFolder()
-    var environment = ["FAKE_FAULT": fault]
-    if once { environment["FAKE_ONCE"] = folder("faulted") }
-    var limits = ReaderKeeper.Limits.standard
-    limits.start = fault == "silent" ? 300 : 10_000
-    limits.pong = fault == "no pong" ? 300 : 10_000
-    limits.cancel = 1000
-    keeper = ReaderKeeper(program: try BuiltPrograms.path("fake-bridge"), environment: environment, limits: limits)
-    let (arrived, sink) = AsyncStream<Void>.makeStream()
-    self.arrived = arrived
-    keeper.onFingerStatus = { _, _, _ in sink.yield() }
-  }
-}

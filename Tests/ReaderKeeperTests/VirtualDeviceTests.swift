@@ -65,6 +65,75 @@ import Testing
     await setup.keeper.stop()
   }
 
+  @Test @GLibActor
+  func `a driver that does not cancel is replaced, and the one who cancelled waits no longer than that`()
+    async throws
+  {
+    var limits = ReaderKeeper.Limits.patient
+    limits.cancel = 1000
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE", driver: "virtual_device", limits: limits)
+    let (keeper, reader) = (setup.keeper, setup.reader)
+    let print = try await setup.enroll("one", finger: nil)
+    try await setup.device.command("SET_CANCELLATION_ENABLED 0")
+    let reasons = Told<String>()
+    keeper.onBridgeFailed = { reasons.add($0) }
+    let check = Task { try await keeper.verify(reader, print: print) }
+    await setup.fingerNeeded()
+    check.cancel()
+    #expect(await failure { try await check.value } == .cancelled)
+    #expect(reasons.values == ["it did not cancel in time"])
+    try await keeper.open(reader)
+    try await setup.device.scan("one")
+    #expect(try await keeper.verify(reader, print: print))
+    await keeper.stop()
+  }
+
+  @Test @GLibActor func `a driver that sleeps does not hold up the end of its bridge`() async throws {
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE", driver: "virtual_device")
+    let pid = try #require(setup.keeper.processID)
+    let print = try await setup.enroll("one", finger: nil)
+    try await setup.device.command("SET_CANCELLATION_ENABLED 0")
+    try await setup.device.command("SLEEP 600000")
+    async let failed = failure { try await setup.keeper.verify(setup.reader, print: print) }
+    await setup.fingerNeeded()
+    await setup.keeper.stop(milliseconds: 300)
+    #expect(kill(pid, 0) == -1)
+    guard case .bridgeFailed = await failed else {
+      Issue.record("the verification went on")
+      return
+    }
+  }
+
+  @Test(arguments: ["enroll", "verify", "identify"])
+  @GLibActor func `a reader that is unplugged in the middle ends the request once and can be had again`(_ what: String)
+    async throws
+  {
+    let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE_STORAGE", driver: "virtual_device_storage")
+    let (keeper, reader) = (setup.keeper, setup.reader)
+    let print = try await setup.enroll("one", finger: nil)
+    var changes = keeper.events().makeAsyncIterator()
+    async let failed = failure {
+      switch what {
+      case "enroll": _ = try await keeper.enroll(reader, finger: nil, user: "") { _ in }
+      case "verify": _ = try await keeper.verify(reader, print: print)
+      default: _ = try await keeper.identify(reader, prints: [print])
+      }
+    }
+    await setup.fingerNeeded()
+    try await setup.device.command("UNPLUG")
+    guard case .removed = await failed else {
+      Issue.record("the request went on")
+      return
+    }
+    #expect(await changes.next(isolation: GLibActor.shared)?.went == [reader])
+    #expect(try await keeper.readers() == [])
+    // A virtual reader comes back with its bridge alone.
+    await keeper.stop()
+    try await keeper.open(reader)
+    try await setup.device.scan("one")
+    await keeper.stop()
+  }
+
   @Test @GLibActor func `an unplugged reader ends what runs on it and leaves the list`() async throws {
     let setup = try await DeviceSetup("FP_VIRTUAL_DEVICE", driver: "virtual_device")
     let (changes, sink) = AsyncStream<[ReaderDescription]>.makeStream()
@@ -93,12 +162,12 @@ private final class DeviceSetup {
   private let folder: TemporaryFolder
   private let needed: AsyncStream<Bool>
 
-  init(_ variable: String, driver: String) async throws {
+  init(_ variable: String, driver: String, limits: ReaderKeeper.Limits = .patient) async throws {
     folder = try TemporaryFolder()
     device = VirtualDevice(socket: folder("device"))
     keeper = ReaderKeeper(
       program: try BuiltPrograms.path("whorl-reader"),
-      environment: [variable: folder("device"), "FP_DRIVERS_WHITELIST": driver])
+      environment: [variable: folder("device"), "FP_DRIVERS_WHITELIST": driver], limits: limits)
     reader = try #require(ReaderID.ids(of: try await keeper.readers()).first)
     let (needed, sink) = AsyncStream<Bool>.makeStream()
     self.needed = needed

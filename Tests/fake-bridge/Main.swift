@@ -1,5 +1,6 @@
 // A bridge that misbehaves on purpose. FAKE_FAULT names how; FAKE_ONCE names a file whose presence means "no more":
-// the first process makes the file and misbehaves, those after it behave.
+// the first process makes the file and misbehaves, those after it behave. FAKE_REPAIRED names a file that ends all
+// misbehaviour, FAKE_PID one that gets the process number, FAKE_SEED the seed of what is random.
 import Glibc
 import ReaderLink
 
@@ -11,6 +12,11 @@ struct Main {
       let file = open(once, O_CREAT | O_EXCL | O_WRONLY, 0o600)
       if file < 0 { fault = "" } else { close(file) }
     }
+    if let repaired = getenv("FAKE_REPAIRED"), access(repaired, F_OK) == 0 { fault = "" }
+    if let path = getenv("FAKE_PID"), let file = fopen(path, "w") {
+      fputs("\(getpid())", file)
+      fclose(file)
+    }
     var bridge = FakeBridge(fault: fault)
     bridge.run()
   }
@@ -19,8 +25,20 @@ struct Main {
 struct FakeBridge {
   let fault: String
   var decoder = FrameDecoder(limit: LinkLimits.requestBytes)
+  /// What the fault does, and to which request.
+  private let step: (request: Substring, what: Substring)?
+  private var random: RandomFrames?
 
-  init(fault: String) { self.fault = fault }
+  init(fault: String) {
+    self.fault = fault
+    let parts = fault.split(separator: ": ")
+    step = parts.count == 2 ? (parts[0], parts[1]) : nil
+    if fault == "random frames" {
+      random = RandomFrames(seed: getenv("FAKE_SEED").flatMap { UInt64(String(cString: $0)) } ?? 0)
+      // Each process says something else.
+      for _ in 0..<Int(getpid()) % 17 { _ = random?.next(below: 2) }
+    }
+  }
 
   mutating func run() {
     switch fault {
@@ -35,7 +53,10 @@ struct FakeBridge {
     var buffer = [UInt8](repeating: 0, count: 65536)
     while true {
       let count = read(3, &buffer, buffer.count)
-      if count <= 0 { exit(0) }
+      if count <= 0 {
+        if fault == "deaf to the end" { hang() }
+        exit(0)
+      }
       decoder.append(buffer[..<count])
       while let message = try? decoder.next() {
         if let call = try? NumberedRequest(decoding: message) { answer(call) }
@@ -43,8 +64,16 @@ struct FakeBridge {
     }
   }
 
-  private func answer(_ call: NumberedRequest) {
+  private mutating func answer(_ call: NumberedRequest) {
     let number = call.number
+    if let step, step.request == call.request.name { return misbehave(number, step.what, good: good(call.request)) }
+    if var frames = random {
+      let list = frames.frames(for: number, good: good(call.request))
+      random = frames
+      guard let list else { exit(9) }
+      for frame in list { send(raw: frame) }
+      return
+    }
     switch call.request {
     case .ping: if fault != "no pong" { send(.reply(request: number, .pong)) }
     case .enumerate: send(.reply(request: number, .readers(readers)))
@@ -53,15 +82,57 @@ struct FakeBridge {
       misbehave(number, good: .print(Array("FP3".utf8)))
     case .verify: misbehave(number, good: .verdict(matched: true, index: 0))
     case .identify: misbehave(number, good: .verdict(matched: true, index: 1))
-    case .storedPrints:
-      let index = fault == "stored print out of range" ? 2 : 1
-      let print = StoredPrint(
-        bytes: Array("FP3".utf8), user: "a\u{202e}b", finger: .leftThumb, driver: "fake", deviceID: "0",
-        knownIndex: index)
-      send(.reply(request: number, .storedPrints([print])))
+    case .storedPrints, .listPrints, .capture: send(.reply(request: number, good(call.request)))
     case .cancel(let request):
       if fault != "deaf to cancel" { send(.reply(request: request, .failed(.cancelled))) }
     default: send(.reply(request: number, .done))
+    }
+  }
+
+  /// What an honest bridge answers.
+  private func good(_ request: ReaderRequest) -> ReaderReply {
+    switch request {
+    case .ping: return .pong
+    case .enumerate: return .readers(readers)
+    case .enroll: return .print(Array("FP3".utf8))
+    case .verify: return .verdict(matched: true, index: 0)
+    case .identify: return .verdict(matched: true, index: 1)
+    case .capture: return .image(width: 1, height: 1, pixels: [0])
+    case .listPrints: return .prints([])
+    case .storedPrints:
+      let index = fault == "stored print out of range" ? 2 : 1
+      return .storedPrints([
+        StoredPrint(
+          bytes: Array("FP3".utf8), user: "a\u{202e}b", finger: .leftThumb, driver: "fake", deviceID: "0",
+          knownIndex: index)
+      ])
+    case .open, .close, .deletePrint, .clearStorage, .cancel: return .done
+    }
+  }
+
+  /// What a fault of one kind of request does.
+  private func misbehave(_ number: UInt64, _ what: Substring, good: ReaderReply) {
+    switch what {
+    case "exits": exit(7)
+    case "dies of a signal":
+      signal(SIGSEGV, SIG_DFL)
+      raise(SIGSEGV)
+    case "loops":
+      send(.event(.fingerStatus(reader: 1, needed: true, present: false)))
+      while true {}
+    case "unplugged and silent": send(.event(.readersChanged([])))
+    case "unplugged":
+      send(.event(.readersChanged([])))
+      send(.reply(request: number, .failed(.removed("it is gone"))))
+    case "no such reader": send(.reply(request: number, .failed(.noSuchReader)))
+    case "hot":
+      send(.event(.temperature(reader: 1, .warm)))
+      send(.event(.temperature(reader: 1, .hot)))
+      send(.reply(request: number, .failed(.tooHot("it is hot"))))
+    case "warm":
+      send(.event(.temperature(reader: 1, .warm)))
+      send(.reply(request: number, good))
+    default: exit(64)
     }
   }
 
@@ -140,6 +211,27 @@ struct FakeBridge {
       let count = rest.withUnsafeBytes { write(3, $0.baseAddress, $0.count) }
       if count <= 0 { exit(0) }
       rest = rest.dropFirst(count)
+    }
+  }
+}
+
+extension ReaderRequest {
+  /// Its name in a fault.
+  fileprivate var name: String {
+    switch self {
+    case .ping: "ping"
+    case .enumerate: "enumerate"
+    case .open: "open"
+    case .close: "close"
+    case .enroll: "enroll"
+    case .verify: "verify"
+    case .identify: "identify"
+    case .capture: "capture"
+    case .listPrints: "list"
+    case .storedPrints: "stored"
+    case .deletePrint: "delete"
+    case .clearStorage: "clear"
+    case .cancel: "cancel"
     }
   }
 }
