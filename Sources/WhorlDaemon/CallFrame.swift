@@ -11,6 +11,12 @@ struct CallFrame {
   let clients: ClientTasks
   let accounts: AccountDirectory
   let enclave: Enclave
+  let limits: CallLimits
+
+  /// The methods that take a reader, a passcode or an administrator's word.
+  private static let readerMethods: Set<String> = [
+    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "ForgetUser", "RenameUser",
+  ]
 
   /// Runs `body` for a call, in a task that is cancelled when the caller goes.
   func answer(
@@ -18,9 +24,11 @@ struct CallFrame {
   ) async throws -> BusAnswer {
     let caller = try await Caller(of: call, on: bus)
     do {
-      return try await clients.run(for: call.sender) {
-        await self.learn(caller.user)
-        return try await body(caller)
+      return try await limits.run(for: caller.user, wantsReader: Self.readerMethods.contains(call.method)) {
+        try await clients.run(for: call.sender) {
+          await self.learn(caller.user)
+          return try await body(caller)
+        }
       }
     } catch let error as EnclaveError {
       throw BusMethodError(name: error.busName, message: error.message)

@@ -78,12 +78,13 @@ public enum Daemon {
     let status = StatusReport(
       surroundings: surroundings, hall: hall, enclave: enclave, sensor: sensor, passcodes: passcodes)
     let notes = EnrollmentNotes()
+    let limits = CallLimits()
     clients.onVanish { notes.drop($0) }
     let services = FprintServices(
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
-      sessions: sessions, notes: notes)
+      sessions: sessions, notes: notes, limits: limits)
 
-    let frame = CallFrame(bus: bus, clients: clients, accounts: accounts, enclave: enclave)
+    let frame = CallFrame(bus: bus, clients: clients, accounts: accounts, enclave: enclave, limits: limits)
     let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
     let manager = FprintManagerFace(hall: hall) { station throws(BusError) in

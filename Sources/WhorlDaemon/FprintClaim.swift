@@ -30,6 +30,8 @@ final class FprintClaim {
     var isReported = false
     /// Whether a Stop waits for its end.
     var isStopping = false
+    /// Whether somebody else took the reader: its end is then no verdict.
+    var isDisplaced = false
     /// Why the Start is refused, where it is.
     var refusal: BusMethodError?
     private var hasBegun = false
@@ -69,6 +71,8 @@ final class FprintClaim {
 
   /// Who holds it.
   let owner: String
+  /// The uid of its program.
+  let ownerUser: UserID
   /// For whom.
   let user: FprintUser
   /// What runs or waits for its Stop.
@@ -78,8 +82,9 @@ final class FprintClaim {
   /// Whether the prints on the chip were compared with those on the disk under this claim.
   var hasComparedChip = false
 
-  init(owner: String, user: FprintUser) {
+  init(owner: String, ownerUser: UserID, user: FprintUser) {
     self.owner = owner
+    self.ownerUser = ownerUser
     self.user = user
   }
 

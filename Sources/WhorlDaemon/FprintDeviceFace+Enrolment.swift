@@ -19,7 +19,8 @@ extension FprintDeviceFace {
     services.notes.drop(caller.connection)
     try await start(operation, of: claim) {
       let status = await self.enroll(claim, operation, finger)
-      self.end(operation, "EnrollStatus", "enroll-" + status)
+      let isCut = operation.isDisplaced && status != "completed"
+      self.end(operation, "EnrollStatus", "enroll-" + (isCut ? "unknown-error" : status))
     }
   }
 
@@ -41,8 +42,7 @@ extension FprintDeviceFace {
       do throws(ReaderError) {
         try await self.station.open()
         try await self.makeRoomWhereFull()
-        // From here on only the person is waited for.
-        operation.begin()
+        self.beginWhenArmed(operation)
         if let refusal = try await self.refuseDuplicate(claim, operation, finger) { return refusal }
         let print = try await self.newPrint(claim, operation, finger)
         guard !Task.isCancelled else { return "failed" }
@@ -58,7 +58,7 @@ extension FprintDeviceFace {
         return "duplicate"
       } catch {
         Log.warning("enrolment failed: \(error.line)")
-        return FprintNames.status(error)
+        return FprintNames.enrollStatus(error)
       }
     }
   }
@@ -71,16 +71,36 @@ extension FprintDeviceFace {
     guard try await chip.collectOne() else { throw .dataFull("its memory is full") }
   }
 
+  /// Lets the Start answer once the reader waits for a finger, so that whoever is told to touch it is not too early; a
+  /// driver that does not say so is not waited for long.
+  private func beginWhenArmed(_ operation: FprintClaim.Operation) {
+    if fingerNeeded { return operation.begin() }
+    onFingerNeeded = { operation.begin() }
+    Task { @GLibActor in
+      do { try await glibSleep(milliseconds: Self.armingMilliseconds) } catch { return }
+      operation.begin()
+    }
+  }
+
   /// Brings chip and disk in step, once the first touch has shown that somebody is there.
   private func compareChip() async throws(ReaderError) {
     let chip = ChipStorage(hall: services.hall, station: station)
-    do throws(ReaderError) {
-      guard let survey = try await chip.survey(), let capacity = station.chipCapacity, survey.count >= capacity else {
-        return
+    // To its end, also where the one who enrols has gone: the next one shall find room.
+    let result = await Task { @GLibActor () -> Result<Void, ReaderError> in
+      do throws(ReaderError) {
+        do throws(ReaderError) {
+          guard let survey = try await chip.survey(), let capacity = self.station.chipCapacity, survey.count >= capacity
+          else { return .success(()) }
+        } catch .dataFull {
+          // Some chips say so whatever they are asked.
+        }
+        return try await chip.collectOne() ? .success(()) : .failure(.dataFull("its memory is full"))
+      } catch {
+        return .failure(error)
       }
-    } catch .dataFull {
-    }
-    guard try await chip.collectOne() else { throw .dataFull("its memory is full") }
+    }.value
+    if Task.isCancelled { throw .cancelled }
+    try result.get()
   }
 
   /// Finds out by a first touch whether the finger is enrolled already, where the reader can.

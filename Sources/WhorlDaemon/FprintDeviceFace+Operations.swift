@@ -33,7 +33,8 @@ extension FprintDeviceFace {
     operation.tell { self.emit("VerifyFingerSelected", [.string(selected)]) }
     try await start(operation, of: claim) {
       let status = await self.verify(claim, operation, prints)
-      self.end(operation, "VerifyStatus", "verify-" + status)
+      self.end(operation, "VerifyStatus", "verify-" + (operation.isDisplaced ? "unknown-error" : status))
+      if status == "no-match" { await self.compareChip(claim) }
     }
   }
 
@@ -80,7 +81,7 @@ extension FprintDeviceFace {
       case .reader(.dataNotFound): return await judge(nil, claim)
       case .reader(let error):
         Log.warning("verification failed: \(error.line)")
-        return FprintNames.status(error)
+        return FprintNames.verifyStatus(error)
       case .taken(let holder):
         refuse(operation, holder)
         return "unknown-error"
@@ -92,7 +93,6 @@ extension FprintDeviceFace {
   private func judge(_ matched: [UInt8]?, _ claim: FprintClaim) async -> String {
     // Counted also where it was stopped meanwhile: otherwise whoever stops in time tries fingers for nothing.
     let counts = await count(matched, for: claim.user)
-    if matched == nil { await compareChip(claim) }
     if Task.isCancelled { return "no-match" }
     guard counts else { return "unknown-error" }
     return matched != nil ? "match" : "no-match"
@@ -101,11 +101,11 @@ extension FprintDeviceFace {
   /// A miss may come from a print that the chip has lost; looked up once a claim.
   private func compareChip(_ claim: FprintClaim) async {
     guard station.description.features.contains(.storageList), !claim.hasComparedChip, !Task.isCancelled else { return }
-    claim.hasComparedChip = true
     let failure: ReaderError?
     do throws(MatchFailure) {
-      failure = try await station.inTurn(await seeker("verification", claim), waiting: Self.patience) {
+      failure = try await station.inTurn(await seeker("verification", claim), waiting: 0) {
         do throws(ReaderError) {
+          claim.hasComparedChip = true
           try await self.station.open()
           _ = try await ChipStorage(hall: self.services.hall, station: self.station).survey()
           return nil

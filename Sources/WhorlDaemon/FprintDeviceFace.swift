@@ -17,6 +17,7 @@ struct FprintServices {
   let sessions: Sessions
   /// Why enrolments were refused, for those who ask.
   let notes: EnrollmentNotes
+  let limits: CallLimits
 
   /// A user with that account, of whom the enclave knows whose uid it is.
   func user(_ account: Account) async -> FprintUser {
@@ -33,6 +34,8 @@ final class FprintDeviceFace: BusHandler {
   static let patience = 5
   /// So many milliseconds a Stop waits for a finger to be lifted.
   static let settleMilliseconds = 3000
+  /// So many milliseconds a Start waits for the reader to say that it waits for a finger.
+  static let armingMilliseconds = 300
 
   let services: FprintServices
   let station: ReaderStation
@@ -47,7 +50,9 @@ final class FprintDeviceFace: BusHandler {
   /// Told when the object is off the bus.
   var onUnregistered: (@GLibActor () -> Void)?
   private var registration: BusRegistration?
-  private var fingerNeeded = false
+  private(set) var fingerNeeded = false
+  /// Told once when the reader waits for a finger.
+  var onFingerNeeded: (@GLibActor () -> Void)?
   private var fingerPresent = false
 
   init(_ station: ReaderStation, _ services: FprintServices, xml: String) throws(BusError) {
@@ -86,6 +91,12 @@ final class FprintDeviceFace: BusHandler {
     } catch {
       throw BusMethodError.fprint(.permissionDenied, error.message)
     }
+    // What frees a reader is never refused.
+    guard !["Release", "VerifyStop", "EnrollStop"].contains(call.method) else { return try await answer(call, caller) }
+    return try await services.limits.run(for: caller.user, wantsReader: true) { try await answer(call, caller) }
+  }
+
+  private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
     switch call.method {
     case "Claim":
       let name = call.arguments[0].asString ?? ""
@@ -148,6 +159,10 @@ final class FprintDeviceFace: BusHandler {
     fingerNeeded = needed
     fingerPresent = present
     tell(changed)
+    if needed {
+      onFingerNeeded?()
+      onFingerNeeded = nil
+    }
   }
 
   private func tell(_ changed: [String: BusValue]) {
@@ -211,11 +226,12 @@ final class FprintDeviceFace: BusHandler {
   // MARK: Claim and release
 
   private func claim(for name: String, _ caller: Caller) async throws(BusMethodError) {
-    try refuseWhenClaimed()
+    if await !mayTakeOver(caller) { try refuseWhenClaimed() }
     try services.clients.follow(caller.connection)
     let user = try await user(name, caller)
     try await authorise(caller, [FprintNames.Action.verify, FprintNames.Action.enroll])
     // Once more: polkit's question took its time, and does not keep others from claiming.
+    await takeOver(from: caller)
     try refuseWhenClaimed()
     guard !isGone else { throw .fprint(.internalError, "Open failed with error: the reader was unplugged") }
     isOpening = true
@@ -230,7 +246,27 @@ final class FprintDeviceFace: BusHandler {
       await station.leave()
       throw .fprint(.internalError, "The program that claimed is gone.")
     }
-    claim = FprintClaim(owner: caller.connection, user: user)
+    claim = FprintClaim(owner: caller.connection, ownerUser: caller.user, user: user)
+  }
+
+  /// Whether a caller goes before the one who holds the reader: he is at the seat, and the holder is in a session that
+  /// the seat has switched away from, or is another account's program that is at no seat at all. Root's programs, as a
+  /// greeter's, give way only where their session is in the background.
+  private func mayTakeOver(_ caller: Caller) async -> Bool {
+    guard let claim, !claim.isEnding, claim.owner != caller.connection else { return false }
+    guard await services.sessions.standing(of: caller.connection) == .active else { return false }
+    switch await services.sessions.standing(of: claim.owner) {
+    case .active: return false
+    case .background: return true
+    case .unknown: return claim.ownerUser.rawValue != 0 && claim.ownerUser != caller.user
+    }
+  }
+
+  private func takeOver(from caller: Caller) async {
+    guard let claim, await mayTakeOver(caller), self.claim === claim else { return }
+    Log.notice("the claim of \(claim.user.name) gives way to a program at the seat")
+    claim.operation?.isDisplaced = true
+    await release()
   }
 
   private func refuseWhenClaimed() throws(BusMethodError) {
@@ -296,7 +332,8 @@ final class FprintDeviceFace: BusHandler {
     try await authorise(caller, [FprintNames.Action.verify])
     let fingers: [Finger]
     do {
-      fingers = try services.hall.fingers(of: user, on: station)
+      // What is no print at all is no finger that could be verified.
+      fingers = try services.hall.prints(of: user, on: station).readable.map(\.finger)
     } catch {
       throw .fprint(.internalError, "The enrolled prints cannot be listed: \(error)")
     }

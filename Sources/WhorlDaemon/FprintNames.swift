@@ -28,14 +28,21 @@ enum FprintNames {
     }
   }
 
-  /// The last status of an operation that failed, after "verify-" or "enroll-".
-  static func status(_ error: ReaderError) -> String {
+  /// The last status of a verification that failed, after "verify-".
+  static func verifyStatus(_ error: ReaderError) -> String {
     switch error {
     // fprintd says so of every fault after which the reader is of no use for now.
     case .removed, .noSuchReader, .protocolError, .tooHot: "disconnected"
+    default: "unknown-error"
+    }
+  }
+
+  /// The last status of an enrolment that failed, after "enroll-".
+  static func enrollStatus(_ error: ReaderError) -> String {
+    switch error {
     case .dataFull: "data-full"
     case .dataDuplicate: "duplicate"
-    default: "unknown-error"
+    default: verifyStatus(error)
     }
   }
 }

@@ -25,7 +25,8 @@ public struct Surroundings: Sendable {
 
   /// The variables of libfprint and umockdev that a private bridge may see.
   static let passedVariables = [
-    "FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "FP_VIRTUAL_DEVICE_IDENT",
+    "FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE",
+    "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST", "FP_VIRTUAL_DEVICE_IDENT",
     "FP_DRIVERS_WHITELIST", "FP_DRIVERS_ALLOWLIST", "FP_DEVICE_EMULATION", "UMOCKDEV_DIR", "LD_PRELOAD",
   ]
 

@@ -70,7 +70,8 @@ final class Roster {
   }
 
   private var descriptions: [ReaderDescription] {
-    entries.prefix(LinkLimits.readers).map { token, reader in
+    // One that was unplugged is gone for whorld, though libfprint keeps it until it is closed.
+    entries.filter { !removed.contains($0.token) }.prefix(LinkLimits.readers).map { token, reader in
       ReaderDescription(
         token: token, driver: reader.driver.printable, deviceID: reader.deviceID.printable,
         name: reader.name.printable, scanType: reader.scanType, features: reader.features,
@@ -109,6 +110,7 @@ final class Roster {
     reader.onRemoved = { [weak self, weak reader] in
       guard let self, let reader else { return }
       removed.insert(token)
+      tellChange()
       if !busy.contains(token) { closeRemoved(token, reader) }
     }
   }

@@ -107,7 +107,7 @@ expect() { # WANTED-STATUS GOT-STATUS WHAT
   [ "$1" = "$2" ] || fail "$3 ended with status $2 instead of $1"
 }
 
-say "1. Enrol a finger (five touches, then one to confirm)"
+say "1. Enrol a finger (six touches, then one to confirm)"
 : > "$folder/lines"
 status=0
 touching "$right" "$programs/whorl" enroll right-index-finger || status=$?

@@ -1,0 +1,86 @@
+internal import Bus
+internal import GLibLoop
+internal import Keychain
+
+/// How much one account may ask of the daemon, so that a program gone wild, or hostile, costs the others nothing.
+///
+/// Two bounds per uid: how many of its calls run at once, and how often it may ask for a reader or for polkit. Root is
+/// not bounded: it could do worse.
+@GLibActor
+final class CallLimits {
+  /// Calls of one account that run at once.
+  static let running = 128
+  /// Calls for a reader that an account may make in a row after a pause.
+  static let burst: Int64 = 300
+  /// So many milliseconds after each of them one more is allowed.
+  static let interval: Int64 = 40
+
+  private struct Account {
+    var running = 0
+    /// When the burst would be whole again, in milliseconds of the clock.
+    var whole: Int64 = 0
+    var hasBeenNamed = false
+  }
+
+  private var accounts: [UserID: Account] = [:]
+  private let clock: DaemonClock
+
+  init(clock: DaemonClock = .machine) { self.clock = clock }
+
+  /// How many accounts are kept account of; those with nothing running and a whole burst are not.
+  var accountCount: Int { accounts.count }
+
+  /// Runs `body` for a call, within the bounds.
+  ///
+  /// - Parameter wantsReader: whether it counts as a call for a reader.
+  /// - Throws: `org.freedesktop.DBus.Error.LimitsExceeded`, with when to try again.
+  func run<R: Sendable>(
+    for user: UserID, wantsReader: Bool, _ body: @GLibActor () async throws -> R
+  ) async throws -> R {
+    guard user.rawValue != 0 else { return try await body() }
+    try admit(user, wantsReader)
+    defer { leave(user) }
+    return try await body()
+  }
+
+  private func admit(_ user: UserID, _ wantsReader: Bool) throws(BusMethodError) {
+    let now = clock.now()
+    var account = accounts[user] ?? Account()
+    defer { accounts[user] = account }
+    guard account.running < Self.running else {
+      throw refusal(user, &account, "\(Self.running) of its calls are running; wait for one to end")
+    }
+    if wantsReader {
+      let whole = max(account.whole, now)
+      let wait = whole - now - (Self.burst - 1) * Self.interval
+      guard wait <= 0 else {
+        throw refusal(user, &account, "it asks too often; try again in \((wait + 999) / 1000) s")
+      }
+      if whole == now { account.hasBeenNamed = false }
+      account.whole = whole + Self.interval
+    }
+    account.running += 1
+  }
+
+  private func leave(_ user: UserID) {
+    guard var account = accounts[user] else { return }
+    account.running -= 1
+    let isQuiet = account.running == 0 && account.whole <= clock.now()
+    accounts[user] = isQuiet ? nil : account
+    // Those that fell silent in debt are let go with the next call of anybody.
+    if accounts.count > 64 {
+      let now = clock.now()
+      accounts = accounts.filter { $0.value.running > 0 || $0.value.whole > now }
+    }
+  }
+
+  /// Logged once until the account has been quiet for long enough.
+  private func refusal(_ user: UserID, _ account: inout Account, _ why: String) -> BusMethodError {
+    if !account.hasBeenNamed {
+      account.hasBeenNamed = true
+      Log.warning("refusing calls of uid \(user.rawValue): \(why)")
+    }
+    return BusMethodError(
+      name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "Your account is bounded: \(why).")
+  }
+}
