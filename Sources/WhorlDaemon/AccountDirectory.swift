@@ -17,6 +17,7 @@ public final class AccountDirectory: Sendable {
       try Accounts.with(user)
     }
     var hasPassword: @Sendable (String) -> Bool? = Accounts.hasPassword
+    var isExpired: @Sendable (String) -> Bool = { Accounts.isExpired($0) }
   }
 
   private enum Question: Hashable {
@@ -24,6 +25,7 @@ public final class AccountDirectory: Sendable {
     case name([UInt8], forRoot: Bool)
     case user(UserID)
     case password([UInt8])
+    case expiry([UInt8])
 
     /// Questions of one lane share its threads: names that ordinary users make up cannot keep root's from being asked.
     var lane: Int {
@@ -31,7 +33,7 @@ public final class AccountDirectory: Sendable {
       case .name(_, forRoot: true): 0
       case .name(_, forRoot: false): 1
       case .user: 2
-      case .password: 3
+      case .password, .expiry: 3
       }
     }
   }
@@ -82,6 +84,13 @@ public final class AccountDirectory: Sendable {
   /// Whether the account of that name has a password that can be typed; nil where nobody knows.
   func hasPassword(_ name: String) async -> Bool? {
     if case .password(let has) = await answer(.password(Array(name.utf8))) { has } else { nil }
+  }
+
+  /// Whether the account with that uid has expired, by the machine's own files; false where nobody knows.
+  func isExpired(_ user: UserID) async -> Bool {
+    guard let account = (try? await with(user)) ?? nil else { return false }
+    if case .password(let isExpired) = await answer(.expiry(Array(account.name.utf8))) { return isExpired ?? false }
+    return false
   }
 
   /// How many questions are being asked of the name service.
@@ -144,6 +153,7 @@ public final class AccountDirectory: Sendable {
     case .name(let bytes, _): .account(Self.result { () throws(AccountsError) in try canonical(Self.text(bytes)) })
     case .user(let user): .account(Self.result { () throws(AccountsError) in try source.with(user) })
     case .password(let bytes): .password(source.hasPassword(Self.text(bytes)))
+    case .expiry(let bytes): .password(source.isExpired(Self.text(bytes)))
     }
   }
 

@@ -83,15 +83,28 @@ enum Accounts {
 
   /// Whether the shadow entry of that name has a password that can be typed; nil where it cannot be read.
   static func hasPassword(_ name: String) -> Bool? {
+    // Only its first character says what is asked here; the hash itself is left where it is.
+    shadow(name) { entry in
+      entry.sp_pwdp.map { ![0, CChar(UInt8(ascii: "!")), CChar(UInt8(ascii: "*"))].contains($0[0]) }
+    } ?? nil
+  }
+
+  /// Whether the shadow entry of that name says that the account has expired; false where it cannot be read.
+  static func isExpired(_ name: String) -> Bool {
+    shadow(name) { isExpired(day: $0.sp_expire, today: time(nil) / 86_400) } ?? false
+  }
+
+  /// Whether an account whose last day is this one (in days since 1970; 0 and less: none) has expired today.
+  static func isExpired(day: Int, today: Int) -> Bool { day > 0 && today >= day }
+
+  private static func shadow<R>(_ name: String, _ body: (spwd) -> R) -> R? {
     var buffer = [CChar](repeating: 0, count: 16384)
     var entry = spwd()
     var result: UnsafeMutablePointer<spwd>?
     defer {
       buffer.withUnsafeMutableBytes { bytes in if let base = bytes.baseAddress { explicit_bzero(base, bytes.count) } }
     }
-    guard getspnam_r(name, &entry, &buffer, buffer.count, &result) == 0, result != nil, let field = entry.sp_pwdp
-    else { return nil }
-    // Only its first character says what is asked here; the hash itself is left where it is.
-    return ![0, CChar(UInt8(ascii: "!")), CChar(UInt8(ascii: "*"))].contains(field[0])
+    guard getspnam_r(name, &entry, &buffer, buffer.count, &result) == 0, result != nil else { return nil }
+    return body(entry)
   }
 }

@@ -40,6 +40,13 @@ struct CallFrame {
     }
   }
 
+  /// Refuses what a finger would open to a caller whose account has expired: logins have PAM's account phase for that,
+  /// and so has the passcode.
+  func requireUsableAccount(_ caller: Caller) async throws(BusMethodError) {
+    guard await accounts.isExpired(caller.user) else { return }
+    throw .whorl("Denied", "Your account has expired; have the administrator extend it.")
+  }
+
   /// Tells the enclave whose uid that is now: a keychain opens for the account that it was made for alone.
   private func learn(_ user: UserID) async {
     do {
@@ -54,6 +61,7 @@ struct CallFrame {
   func withProgress<R: Sendable>(
     _ request: VerificationRequest, for caller: Caller, _ body: (@escaping ProgressHandler) async throws -> R
   ) async throws -> R {
+    try await requireUsableAccount(caller)
     let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
     do {
       let result = try await body(signals.handler)

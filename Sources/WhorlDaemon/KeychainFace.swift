@@ -59,6 +59,7 @@ final class KeychainFace: BusHandler {
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let changes = try ItemCoding.query(arguments[2], what: "attribute")
       let request = try VerificationRequest(arguments[4])
+      try await frame.requireUsableAccount(caller)
       let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
       do {
         try await enclave.update(

@@ -61,6 +61,22 @@ import Testing
     #expect(try lookUp([code], name: nil).0 == nil)
   }
 
+  @Test func `An account expires on its day, and one without a day never`() async throws {
+    #expect(!Accounts.isExpired(day: -1, today: 20_000))
+    #expect(!Accounts.isExpired(day: 0, today: 20_000))
+    #expect(!Accounts.isExpired(day: 20_001, today: 20_000))
+    #expect(Accounts.isExpired(day: 20_000, today: 20_000))
+    #expect(Accounts.isExpired(day: 1, today: 20_000))
+    #expect(await !AccountDirectory().isExpired(UserID(0)))
+    let accounts = AccountDirectory(
+      source: .init(
+        with: { user in user == UserID(9) ? nil : Account(user: user, name: "u\(user)") },
+        isExpired: { $0 == "u7" }))
+    #expect(await accounts.isExpired(UserID(7)))
+    #expect(await !accounts.isExpired(UserID(8)))
+    #expect(await !accounts.isExpired(UserID(9)))
+  }
+
   // MARK: Slow ones
 
   /// A name service whose answers come when the test says so; names are known to it in any case of letters.
