@@ -209,6 +209,30 @@ import Testing
     try await world.enroll(.whorl, user: Self.first)
   }
 
+  @Test func `Forgetting takes the prints off the chip of a reader that is there`() async throws {
+    let world = try await World(accounts: ["paul": Self.first])
+    var environment = world.environment
+    environment["FP_VIRTUAL_IMAGE"] = nil
+    environment["FP_VIRTUAL_DEVICE_STORAGE"] = world.folder("device")
+    environment["FP_DRIVERS_WHITELIST"] = "virtual_device_storage"
+    environment["FP_DRIVERS_ALLOWLIST"] = "virtual_device_storage"
+    let daemon = try RunningProgram(BuiltPrograms.path("whorld"), environment: environment, input: "")
+    try await world.bus.waitForName("net.reactivated.Fprint")
+    let device = VirtualDevice(socket: world.folder("device"))
+    let enrolment = try world.start(["enroll"], user: Self.first)
+    var seen = 0
+    for _ in 1...7 {
+      seen = try await world.nextPrompt(enrolment, after: seen)
+      try await device.scan("left")
+    }
+    #expect(try await enrolment.wait().status == 0)
+    let forgotten = try await world.whorl(["forget", "--yes", "paul"])
+    #expect(
+      forgotten.text == "Removed of \"paul\": 1 finger (1 of them on a reader's chip as well), 0 secrets.\n",
+      "\(forgotten.text)\(forgotten.errorText)")
+    #expect(daemon.isRunning)
+  }
+
   @Test func `Nobody learns from Authenticate or ForgetUser which accounts there are`() async throws {
     let world = try await World(polkit: .deny, accounts: ["paul": Self.first, "ada": Self.second])
     try await world.startDaemon()
