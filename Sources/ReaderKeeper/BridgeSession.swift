@@ -73,9 +73,9 @@ final class BridgeSession {
   /// Whether a reader is not cold, as only this bridge knows.
   var isWarm: Bool { readers.contains { $0.description.temperature != .cold } }
 
-  /// Whether it left devices out so long ago that another bridge may find them in better state.
+  /// Whether it found nothing but devices that could not be set up, so long ago that another bridge may find them better.
   var isOutdated: Bool {
-    !ignored.isEmpty && isIdle && ContinuousClock.now - started > .milliseconds(limits.ignoredDevice)
+    readers.isEmpty && !ignored.isEmpty && isIdle && ContinuousClock.now - started > .milliseconds(limits.ignoredDevice)
   }
 
   /// Fires when its process has ended and was reaped.
