@@ -15,6 +15,8 @@ struct Main {
       exit(71)
     }
     Hardening.muteStandardError()
+    // Drivers and the libraries below them write to pipes and sockets of their own.
+    signal(SIGPIPE, SIG_IGN)
     let log = LibraryLog()
     exit(GLibLoop.run { await Bridge(descriptor: Hardening.linkDescriptor, log: log).run() })
   }

@@ -82,7 +82,7 @@ public final class PlugBoard: Sendable {
   }
 
   private static let script = #"""
-    import ctypes, os, sys
+    import ctypes, glob, os, select, socket, sys
     mock = ctypes.CDLL("libumockdev.so.0")
     objects = ctypes.CDLL("libgobject-2.0.so.0")
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
@@ -91,7 +91,7 @@ public final class PlugBoard: Sendable {
         function.restype, function.argtypes = result, arguments
         return function
     add = declare("umockdev_testbed_add_from_string", ctypes.c_int, pointer, text, pointer)
-    uevent = declare("umockdev_testbed_uevent", None, pointer, text, text)
+    send = declare("umockdev_testbed_uevent", None, pointer, text, text)
     remove = declare("umockdev_testbed_remove_device", None, pointer, text)
     attach = declare("umockdev_testbed_attach_ioctl", ctypes.c_int, pointer, text, pointer, pointer)
     request = declare("umockdev_ioctl_client_get_request", ctypes.c_ulong, pointer)
@@ -109,6 +109,17 @@ public final class PlugBoard: Sendable {
             f"A: idProduct={product:04x}\\n", f"A: speed={speed}\\n", f"H: descriptors={(head + bytes(rest)).hex().upper()}"]
         if not add(bed, ("\n".join(lines) + "\n\n").encode(), None):
             sys.exit("no device")
+
+    def uevent(bed, path, action):
+        # umockdev ends the process when a listener's queue is full, where the kernel would lose the event.
+        for listener in glob.glob(root + "/event*"):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+                try:
+                    probe.connect(listener)
+                except OSError:
+                    continue
+                select.select([], [probe], [], 10)
+        send(bed, path, action)
 
     def plug(port, address, vendor, product):
         path = f"{hub}/1-{port}"
