@@ -25,6 +25,9 @@ final class ClientTasks {
     }
   }
 
+  /// Whether the end of that connection is still to come, and will be told to those who asked for it.
+  func isFollowed(_ connection: String) -> Bool { watches[connection] != nil }
+
   /// Runs `body` in a task of its own that is cancelled when the connection goes.
   func run<R: Sendable>(
     for connection: String, _ body: @escaping @GLibActor () async throws -> R

@@ -242,7 +242,8 @@ final class FprintDeviceFace: BusHandler {
       throw .fprint(.internalError, "Open failed with error: \(error.line)")
     }
     // The caller may have gone meanwhile: then nobody would ever release.
-    guard await isStillThere(caller) else {
+    // Asked without a wait: after one, its end could have been told before the claim is there to be ended.
+    guard services.clients.isFollowed(caller.connection) else {
       await station.leave()
       throw .fprint(.internalError, "The program that claimed is gone.")
     }
@@ -273,10 +274,6 @@ final class FprintDeviceFace: BusHandler {
     guard claim == nil, !isOpening, !isDeleting else {
       throw .fprint(.alreadyInUse, "Device was already claimed")
     }
-  }
-
-  private func isStillThere(_ caller: Caller) async -> Bool {
-    do { return try await services.bus.owner(of: caller.connection) != nil } catch { return false }
   }
 
   private func release(_ caller: Caller) async throws(BusMethodError) {
