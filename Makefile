@@ -3,6 +3,7 @@
 #   make             build the programs and the PAM module into build/
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
+#   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
 #   make lint        formatting, clang-tidy, man pages, dependency rules
 #   make install     DESTDIR= PREFIX=/usr/local
 #   make uninstall   takes Whorl's lines out of the PAM stacks first
@@ -30,7 +31,7 @@ COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
 PROGRAMS = whorl whorld whorl-reader whorl-passcode
 
-.PHONY: all programs demo test lint install uninstall clean packages-build packages-test format
+.PHONY: all programs demo test soak lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so
 
 packages-build:
@@ -61,6 +62,11 @@ test: packages-test
 	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
 	  $(SWIFT) test --scratch-path $(SCRATCH)
 	Tests/Packaging/run.sh
+
+soak: packages-test
+	@$(MAKE) --no-print-directory all
+	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) \
+	  $(SWIFT) test --scratch-path $(SCRATCH) --filter SoakTests
 
 lint:
 	Tests/lint.sh

@@ -42,12 +42,14 @@ final class World: Sendable {
   var state: String { folder("state") }
 
   /// Gives the users of these names a passcode of their own, through pam_wrapper's pam_matrix.
-  func setPasscode(of users: [String] = ["root"]) throws {
+  func setPasscode(of users: [String] = ["root"]) throws { try Self.setPasscode(of: users, in: folder) }
+
+  static func setPasscode(of users: [String], in folder: TemporaryFolder) throws {
     try folder.makeFolder("state/.whorl/pam.d")
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder("state/.whorl"))
     try folder.write(
-      users.map { "\($0):\(Self.passcode):whorl-passcode\n" }.joined(), to: "state/.whorl/passdb", mode: 0o600)
-    let module = "/usr/lib/\(try Self.multiarch())/pam_wrapper/pam_matrix.so"
+      users.map { "\($0):\(passcode):whorl-passcode\n" }.joined(), to: "state/.whorl/passdb", mode: 0o600)
+    let module = "/usr/lib/\(try multiarch())/pam_wrapper/pam_matrix.so"
     try folder.write(
       "auth required \(module) passdb=\(folder("state/.whorl/passdb"))\naccount required \(module) "
         + "passdb=\(folder("state/.whorl/passdb"))\n", to: "state/.whorl/pam.d/whorl-passcode")
