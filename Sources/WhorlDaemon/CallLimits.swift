@@ -30,6 +30,9 @@ final class CallLimits {
   /// How many accounts are kept account of; those with nothing running and a whole burst are not.
   var accountCount: Int { accounts.count }
 
+  /// How many calls of an account run.
+  func runningCount(of user: UserID) -> Int { accounts[user]?.running ?? 0 }
+
   /// Runs `body` for a call, within the bounds.
   ///
   /// - Parameter wantsReader: whether it counts as a call for a reader.

@@ -33,7 +33,7 @@ final class FprintDeviceFace: BusHandler {
   /// The seconds that an operation waits for its turn on a busy reader.
   static let patience = 5
   /// So many milliseconds a Stop waits for a finger to be lifted.
-  static let settleMilliseconds = 3000
+  static let settleMilliseconds = 5000
   /// So many milliseconds a Start waits for the reader to say that it waits for a finger.
   static let armingMilliseconds = 300
 

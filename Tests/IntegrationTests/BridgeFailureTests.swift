@@ -46,7 +46,7 @@ import Testing
 
     let enrolment = try world.start(["enroll", "left-thumb"])
     try await world.answer(enrolment, with: [SyntheticFinger.whorl.press(1), SyntheticFinger.whorl.press(2)])
-    try await enrolment.waitFor("stage 2 of 5", in: .errors)
+    try await enrolment.waitFor("stage 2 of 6", in: .errors)
     try setting.cause(fault)
     // Garbage comes with the next thing that the bridge says; a touch makes it say something.
     if fault == .garbage { try await world.reader.press(SyntheticFinger.whorl.press(3)) }
@@ -85,7 +85,7 @@ import Testing
     try await world.startDaemon()
     let enrolment = try world.start(["enroll"])
     try await world.answer(enrolment, with: [SyntheticFinger.whorl.press(1)])
-    try await enrolment.waitFor("stage 1 of 5", in: .errors)
+    try await enrolment.waitFor("stage 1 of 6", in: .errors)
     enrolment.signal(SIGKILL)
     _ = try await enrolment.wait()
     try await world.enroll(.leftLoop)
@@ -109,7 +109,7 @@ import Testing
     try await world.startDaemon()
     let enrolment = try world.start(["enroll"])
     try await world.answer(enrolment, with: [SyntheticFinger.whorl.press(1)])
-    try await enrolment.waitFor("stage 1 of 5", in: .errors)
+    try await enrolment.waitFor("stage 1 of 6", in: .errors)
     enrolment.signal(SIGINT)
     #expect(try await enrolment.wait().status == 5)
     #expect(try await world.whorl(["fingers"]).status == 8)

@@ -4,11 +4,11 @@ import Testing
 
 /// The whole path, as a user sees it.
 @Suite(.timeLimit(.minutes(3))) struct MainJobTests {
-  @Test func `A finger is enrolled in five stages, opens its secret, and another finger does not`() async throws {
+  @Test func `A finger is enrolled in six stages, opens its secret, and another finger does not`() async throws {
     let world = try await World()
     let daemon = try await world.startDaemon()
     let enrolled = try await world.enroll(.leftLoop)
-    for stage in 1...5 { #expect(enrolled.errorText.contains("stage \(stage) of 5")) }
+    for stage in 1...6 { #expect(enrolled.errorText.contains("stage \(stage) of 6")) }
 
     let stored = try await world.whorl(["set", "mail", "--require", "any"], to: "s3cret\u{0}bytes")
     #expect(stored.status == 0, "\(stored.errorText)")

@@ -12,17 +12,34 @@ final class World: Sendable {
   let polkit: PolkitMock?
   let folder: TemporaryFolder
   let reader: VirtualReader
+  /// The same place where the reader is one that takes commands.
+  let device: VirtualDevice
   private let readerSocket: String
+  private let kind: Kind
   /// Kept: a program ends with its last reference.
   private let daemons = Mutex<[RunningProgram]>([])
   /// Accounts of the test's own for whorld and whorl, through nss_wrapper; nil: the machine's.
   private let accounts: String?
   private let accountChanges = Mutex(0)
 
+  /// The virtual readers of libfprint.
+  enum Kind: String {
+    /// An image sensor, with matching on the host.
+    case image = "virtual_image"
+    /// One that takes commands, without storage of its own.
+    case device = "virtual_device"
+    /// One that takes commands, with storage of its own.
+    case storage = "virtual_device_storage"
+  }
+
   /// - Parameters:
+  ///   - kind: which virtual reader there is.
   ///   - polkit: what polkit answers; nil leaves polkit out.
   ///   - accounts: the accounts there are besides root, by name; nil: the machine's.
-  init(polkit answer: PolkitMock.Answer? = .allow, accounts names: KeyValuePairs<String, UInt32>? = nil) async throws {
+  init(
+    _ kind: Kind = .image, polkit answer: PolkitMock.Answer? = .allow,
+    accounts names: KeyValuePairs<String, UInt32>? = nil
+  ) async throws {
     // Before anybody hops to GLibActor, which nobody would run.
     GLibLoop.startThread()
     bus = try await PrivateBus()
@@ -30,6 +47,8 @@ final class World: Sendable {
     try folder.makeFolder("state")
     readerSocket = folder("finger")
     reader = VirtualReader(socket: readerSocket)
+    device = VirtualDevice(socket: readerSocket)
+    self.kind = kind
     accounts = names == nil ? nil : folder("passwd")
     polkit = if let answer { try await PolkitMock(bus: bus, answer: answer) } else { nil }
     if let names {
@@ -88,8 +107,9 @@ final class World: Sendable {
   /// whorld's environment in private mode on the virtual image reader.
   var environment: [String: String] {
     [
-      "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": state, "FP_VIRTUAL_IMAGE": readerSocket,
-      "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image", "PATH": "/usr/bin:/bin",
+      "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": state,
+      "FP_" + kind.rawValue.uppercased(): readerSocket,
+      "FP_DRIVERS_WHITELIST": kind.rawValue, "FP_DRIVERS_ALLOWLIST": kind.rawValue, "PATH": "/usr/bin:/bin",
     ].merging(accountEnvironment) { old, _ in old }
   }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""One verification of any finger through net.reactivated.Fprint: prints "started", each status, or the error's name.
+"""One verification of any finger through net.reactivated.Fprint: prints "claimed", "started", each status, or the error's name.
 
-usage: fprint-verify.py [verify|claim|restless]; with "claim" it only claims the reader, prints "claimed" and stays;
+usage: fprint-verify.py [verify|claim|restless]; with "claim" it only claims the reader and stays;
 with "restless" it claims and releases without end.
 """
 import os
@@ -44,8 +44,8 @@ try:
             call(device, "Device", "Claim", GLib.Variant("(s)", ("",)))
             call(device, "Device", "Release")
     call(device, "Device", "Claim", GLib.Variant("(s)", ("",)))
+    print("claimed", flush=True)
     if sys.argv[1:] == ["claim"]:
-        print("claimed", flush=True)
         loop.run()
     call(device, "Device", "VerifyStart", GLib.Variant("(s)", ("any",)))
     print("started", flush=True)
