@@ -1,5 +1,6 @@
 import Bus
 import GLibLoop
+import TestKit
 
 /// A client of `net.reactivated.Fprint.Device`, call by call and signal by signal.
 @GLibActor
