@@ -64,8 +64,6 @@ extension FprintDeviceFace {
     _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ prints: [(finger: Finger, data: [UInt8])]
   ) async -> String {
     let seeker = await seeker("verification", claim)
-    // A wait that may not arm the reader now, as on a machine about to sleep, answers all the same.
-    if station.hindrance != nil { operation.begin() }
     do throws(MatchFailure) {
       let index = try await station.match(
         prints.map(\.data), by: seeker, pends: true, waiting: Self.patience, armed: { operation.begin() },

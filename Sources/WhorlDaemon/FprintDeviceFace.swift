@@ -97,6 +97,8 @@ final class FprintDeviceFace: BusHandler {
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
+    // Who uses the reader is there: a screen locker that waits may arm it again.
+    if call.method != "ListEnrolledFingers" { station.stir() }
     switch call.method {
     case "Claim":
       let name = call.arguments[0].asString ?? ""
@@ -230,6 +232,8 @@ final class FprintDeviceFace: BusHandler {
     try services.clients.follow(caller.connection)
     let user = try await user(name, caller)
     try await authorise(caller, [FprintNames.Action.verify, FprintNames.Action.enroll])
+    // Learned now, so that no operation under the claim has to wait for it.
+    _ = await services.sessions.standing(of: caller.connection)
     // Once more: polkit's question took its time, and does not keep others from claiming.
     await takeOver(from: caller)
     try refuseWhenClaimed()

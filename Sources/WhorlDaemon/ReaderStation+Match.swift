@@ -28,7 +28,7 @@ extension ReaderStation {
   ///     its user is not in the background and nothing hinders it; the wait goes on all the same. A sleep that comes
   ///     while the reader is armed ends the wait, as the end of its bridge.
   ///   - patience: the seconds to wait for the first turn.
-  ///   - armed: told each time that the reader is about to be armed.
+  ///   - armed: told each time that the reader is about to be armed, and when a wait that pends begins without that.
   ///   - unusable: as ``ReaderKeeper/ReaderKeeper/identify(_:prints:unusable:progress:)`` has it.
   ///   - progress: told of each touch that has to be repeated.
   func match(
@@ -40,7 +40,7 @@ extension ReaderStation {
     var patience: Int? = patience
     while true {
       if pends {
-        try await becomeArmable(seeker)
+        try await becomeArmable(seeker, armed)
       } else if let hindrance {
         throw .reader(hindrance)
       }
@@ -81,9 +81,10 @@ extension ReaderStation {
   }
 
   /// Returns when a wait that pends may arm the reader.
-  private func becomeArmable(_ seeker: Seeker) async throws(MatchFailure) {
+  private func becomeArmable(_ seeker: Seeker, _ waits: @GLibActor () -> Void) async throws(MatchFailure) {
     while !Task.isCancelled {
       if isArmable(for: seeker) { return }
+      waits()
       await changes.next()
     }
     throw .reader(.cancelled)
