@@ -40,11 +40,13 @@ extension FprintDeviceFace {
     }
     return await withTurn(claim, operation, "enrolment", stopped: "failed") {
       do throws(ReaderError) {
+        if let hindrance = self.station.hindrance { throw hindrance }
         try await self.station.open()
         try await self.makeRoomWhereFull()
         self.beginWhenArmed(operation)
         if let refusal = try await self.refuseDuplicate(claim, operation, finger) { return refusal }
         let print = try await self.newPrint(claim, operation, finger)
+        self.station.note(nil)
         guard !Task.isCancelled else { return "failed" }
         return await self.keep(print, finger, claim.user) ? "completed" : "failed"
       } catch .cancelled where Task.isCancelled {
@@ -58,6 +60,7 @@ extension FprintDeviceFace {
         return "duplicate"
       } catch {
         Log.warning("enrolment failed: \(error.line)")
+        self.station.note(error)
         return FprintNames.enrollStatus(error)
       }
     }

@@ -79,7 +79,8 @@ final class ReaderHall {
 
   /// Ends the bridge for sleep.
   func endBridge() async {
-    await keeper.stop()
+    // Of logind's five seconds others need some too.
+    await keeper.stop(milliseconds: 1_500)
     tellBridgeEnd()
   }
 

@@ -115,9 +115,9 @@ final class World: Sendable {
 
   /// Starts whorld and waits until it has its names.
   @discardableResult
-  func startDaemon(_ program: String? = nil) async throws -> RunningProgram {
+  func startDaemon(_ program: String? = nil, adding variables: [String: String] = [:]) async throws -> RunningProgram {
     let daemon = try RunningProgram(
-      program ?? BuiltPrograms.path("whorld"), environment: environment, input: "")
+      program ?? BuiltPrograms.path("whorld"), environment: environment.merging(variables) { $1 }, input: "")
     daemons.withLock { $0.append(daemon) }
     try await bus.waitForName("net.reactivated.Fprint")
     return daemon

@@ -3,7 +3,7 @@
 
 usage: fprint-device.py [NUMBER [USER]]     the reader with this number in the list of readers (0)
 
-Words: claim, release, verify [FINGER], stop, enroll FINGER, enrollstop, devices, needed, quit. Each is answered on
+Words: claim, release, verify [FINGER], stop, enroll FINGER, enrollstop, devices, name, quit. Each is answered on
 standard output by "ok WORD [RESULT]" or "error WORD NAME MESSAGE"; signals come between as "status WORD DONE".
 """
 import os
@@ -67,9 +67,9 @@ def obey(line):
         call(word, "EnrollStop")
     elif word == "devices":
         say("ok", word, len(paths()), " ".join(paths()))
-    elif word == "needed":
+    elif word == "name":
         reply = bus.call_sync(
-            NAME, device, "org.freedesktop.DBus.Properties", "Get", text(NAME + ".Device", "finger-needed"), None, 0, 60000, None
+            NAME, device, "org.freedesktop.DBus.Properties", "Get", text(NAME + ".Device", "name"), None, 0, 60000, None
         )
         say("ok", word, reply.unpack()[0])
     elif word == "quit":

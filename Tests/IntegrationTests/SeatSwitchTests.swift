@@ -1,0 +1,64 @@
+import Bus
+import TestKit
+import Testing
+
+/// Sessions as logind tells of them, and who has the reader.
+@Suite(.timeLimit(.minutes(5))) struct SeatSwitchTests {
+  @Test func `A locker left in the background gives way to the seat, and needs no restart when its session is back`()
+    async throws
+  {
+    let world = try await World()
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.addSession("c1", user: 0, active: true)
+    try await logind.addSession("c2", user: 0, active: false)
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
+
+    let locker = try await FprintClient(world)
+    try logind.place(locker.program, in: "c1")
+    try await locker.ask("claim")
+    try await locker.ask("verify")
+    try await locker.waitFor("needed True", after: 0)
+
+    // On the active seat it keeps others waiting, who are told whom for.
+    let busy = try await world.whorl(["get", "mail"])
+    #expect(busy.errorText.contains("the verification of root (python3)"), "\(busy.errorText)")
+
+    var seen = locker.position
+    try await logind.update("c1", ["Active": .boolean(false)])
+    try await logind.update("c2", ["Active": .boolean(true)])
+    let opened = try await world.whorl(["get", "mail"], pressing: [SyntheticFinger.leftLoop.press(2)])
+    #expect(opened.text == "a", "\(opened.errorText)")
+    #expect(!locker.program.text().contains("status"), "the locker goes on waiting")
+
+    seen = locker.position
+    try await logind.update("c2", ["Active": .boolean(false)])
+    try await logind.update("c1", ["Active": .boolean(true)])
+    try await locker.waitFor("needed True", after: seen)
+    try await world.reader.press(SyntheticFinger.leftLoop.press(3))
+    try await locker.waitFor("status verify-match done", after: seen)
+    try await locker.ask("stop")
+  }
+
+  @Test func `A locker whose session is in the background is answered, and armed when it comes to the front`()
+    async throws
+  {
+    let world = try await World()
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.addSession("c1", user: 0, active: false)
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    let locker = try await FprintClient(world)
+    try logind.place(locker.program, in: "c1")
+    try await locker.ask("claim")
+    try await locker.ask("verify")
+    #expect(!locker.program.text().contains("needed True"))
+    try await logind.update("c1", ["Active": .boolean(true)])
+    try await locker.waitFor("needed True", after: 0)
+    try await world.reader.press(SyntheticFinger.leftLoop.press(3))
+    try await locker.waitFor("status verify-match done", after: 0)
+  }
+}
