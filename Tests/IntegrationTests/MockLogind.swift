@@ -68,7 +68,7 @@ final class MockLogind {
   }
 
   /// Puts a program into a session; to be said before whorld meets it.
-  func place(_ program: RunningProgram, in session: String) throws {
+  nonisolated func place(_ program: RunningProgram, in session: String) throws {
     try world.folder.write(session, to: "sessions/\(program.pid)")
   }
 }
