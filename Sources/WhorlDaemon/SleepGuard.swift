@@ -181,10 +181,11 @@ final class SleepGuard {
 
   /// What to do when logind is there: at our start, and at its own.
   private func meetLogind() async {
+    let wasAsleep = isAsleep
     let isAboutToSleep = await isAboutToSleep()
     if isAsleep {
-      // Another logind than the one that told of the sleep.
-      if !isAboutToSleep { await wakeUp() }
+      // Another logind than the one that told of the sleep. What was told since then is newer than the answer.
+      if wasAsleep, !isAboutToSleep { await wakeUp() }
       return
     }
     if isAboutToSleep { return await startedInSleep() }

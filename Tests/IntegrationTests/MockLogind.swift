@@ -94,13 +94,19 @@ struct FprintClient {
   /// Says a word and waits for its answer; fails the test's wait where that is an error.
   @discardableResult
   func ask(_ words: String) async throws -> String {
-    let seen = position
+    var seen = position
     try say(words)
-    let word = words.prefix { $0 != " " }
-    let text = try await program.waitFor("\(word)", skipping: seen)
-    guard let line = text.dropFirst(seen).split(separator: "\n").last(where: { $0.contains(word) }) else { return "" }
-    guard line.hasPrefix("ok") else { throw WorldError("\(words): \(line)") }
-    return String(line)
+    let word = String(words.prefix { $0 != " " })
+    while true {
+      let bytes = Array(try await program.waitFor("\n", skipping: seen).utf8)
+      guard let end = bytes[seen...].firstIndex(of: UInt8(ascii: "\n")) else { continue }
+      let line = String(decoding: bytes[seen..<end], as: UTF8.self)
+      seen = end + 1
+      let parts = line.split(separator: " ", maxSplits: 2)
+      guard parts.count > 1, parts[1] == word else { continue }
+      if parts[0] == "ok" { return line }
+      if parts[0] == "error" { throw WorldError("\(words): \(line)") }
+    }
   }
 
   /// Waits for these words after that position.

@@ -1,3 +1,4 @@
+import Bus
 import TestKit
 import Testing
 
@@ -60,7 +61,8 @@ import Testing
     let seen = try await world.nextPrompt(request, after: 0)
     try await world.reader.press(SyntheticFinger.whorl.press(1))
     _ = try await world.nextPrompt(request, after: seen)
-    #expect(try await world.whorl(["status"]).text.contains("1 miss"), "counted once")
+    let status = try await Client(world).call("Authentication1", "GetStatus")
+    #expect(status.arguments[0].asOptions?["misses"]?.unwrapped == .uint32(1), "counted once")
     try await setting.second.scan("mine")
     #expect(try await request.wait().text == "a")
   }
