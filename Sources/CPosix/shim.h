@@ -13,6 +13,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <unistd.h>
 
 extern int memfd_create(const char *name, unsigned int flags);
@@ -71,6 +74,48 @@ static inline int cposix_watch_clock(int descriptor) {
     return timerfd_settime(descriptor, abstime | cancel_on_set, far, 0);
 }
 
+// Shedding rights: grp.h and unistd.h show these only under _GNU_SOURCE or _DEFAULT_SOURCE.
+extern int setgroups(size_t count, const gid_t *groups);
+extern int getgroups(int count, gid_t *groups);
+extern int setresuid(uid_t real, uid_t effective, uid_t saved);
+extern int setresgid(gid_t real, gid_t effective, gid_t saved);
+extern int getresuid(uid_t *real, uid_t *effective, uid_t *saved);
+extern int getresgid(gid_t *real, gid_t *effective, gid_t *saved);
+
+// capget(2) and capset(2), version 3: two 32-bit words for each set. libc has no wrapper.
+struct cposix_capabilities { unsigned long long effective, permitted, inheritable; };
+static inline int cposix_capset_none(void) {
+    struct { unsigned int version; int pid; } header = {0x20080522u, 0};
+    struct { unsigned int effective, permitted, inheritable; } sets[2] = {{0, 0, 0}, {0, 0, 0}};
+    return (int)syscall(SYS_capset, &header, sets);
+}
+static inline int cposix_capget(struct cposix_capabilities *all) {
+    struct { unsigned int version; int pid; } header = {0x20080522u, 0};
+    struct { unsigned int effective, permitted, inheritable; } sets[2] = {{0, 0, 0}, {0, 0, 0}};
+    if (syscall(SYS_capget, &header, sets) != 0) return -1;
+    all->effective = sets[0].effective | (unsigned long long)sets[1].effective << 32;
+    all->permitted = sets[0].permitted | (unsigned long long)sets[1].permitted << 32;
+    all->inheritable = sets[0].inheritable | (unsigned long long)sets[1].inheritable << 32;
+    return 0;
+}
+
+// landlock(7) by number (the same on every architecture): Debian 12's headers know its first version only. The kernel
+// takes fields that it does not know as long as they are zero.
+static inline int cposix_landlock_version(void) { return (int)syscall(444L, (void *)0, (size_t)0, 1u); }
+static inline int cposix_landlock_create(unsigned long long files, unsigned long long network, unsigned long long scopes) {
+    struct { unsigned long long files, network, scopes; } rules = {files, network, scopes};
+    return (int)syscall(444L, &rules, sizeof rules, 0u);
+}
+static inline int cposix_landlock_allow(int ruleset, int path, unsigned long long access) {
+    struct { unsigned long long access; int path; } __attribute__((packed)) rule = {access, path};
+    return (int)syscall(445L, ruleset, 1, &rule, 0u);
+}
+/// A path for a rule, without opening it. By number, so that umockdev's preloaded library does not lead it elsewhere.
+static inline int cposix_open_path(const char *path) {
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC);
+}
+static inline int cposix_landlock_restrict(int ruleset) { return (int)syscall(446L, ruleset, 0u); }
+
 // Declared here: their headers show them only under _XOPEN_SOURCE.
 extern int posix_openpt(int flags);
 extern int grantpt(int fd);
@@ -101,6 +146,18 @@ enum {
     cposix_PR_SET_NO_NEW_PRIVS = PR_SET_NO_NEW_PRIVS,
     cposix_PR_SET_DUMPABLE = PR_SET_DUMPABLE,
     cposix_PR_SET_PDEATHSIG = PR_SET_PDEATHSIG,
+    cposix_PR_SET_NAME = PR_SET_NAME,
+    cposix_PR_GET_NAME = PR_GET_NAME,
+    cposix_PR_GET_DUMPABLE = PR_GET_DUMPABLE,
+    cposix_PR_CAPBSET_READ = PR_CAPBSET_READ,
+    cposix_PR_CAPBSET_DROP = PR_CAPBSET_DROP,
+    cposix_PR_CAP_AMBIENT = PR_CAP_AMBIENT,
+    cposix_PR_CAP_AMBIENT_CLEAR_ALL = PR_CAP_AMBIENT_CLEAR_ALL,
+    cposix_PR_SET_SECUREBITS = PR_SET_SECUREBITS,
+    cposix_PR_GET_SECUREBITS = PR_GET_SECUREBITS,
+    cposix_CAP_SETPCAP = CAP_SETPCAP,
+    // No root without a say, no ambient rights, and nothing of it can be changed back.
+    cposix_SECUREBITS_SHED = SECBIT_NOROOT | SECBIT_NO_CAP_AMBIENT_RAISE | SECURE_ALL_LOCKS,
     cposix_F_SEAL_FUTURE_WRITE = F_SEAL_FUTURE_WRITE,
     cposix_O_PATH = O_PATH,
     cposix_SFD_CLOEXEC = SFD_CLOEXEC,

@@ -26,7 +26,7 @@ public enum ChildProcess {
   ///   - arguments: without the program's name.
   ///   - environment: all of it, as NAME=VALUE.
   ///   - descriptors: the child's descriptors from 0 on; it has no others. Ours that are duplicated must have numbers
-  ///     above theirs, which holds wherever 0 to 2 are open.
+  ///     not below theirs, which holds wherever 0 to 2 are open.
   ///   - ownGroup: whether the child gets a process group of its own, so that a Ctrl-C on our terminal passes it by.
   /// - Returns: the child's process number; the caller reaps it.
   public static func spawn(

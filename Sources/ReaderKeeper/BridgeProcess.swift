@@ -12,21 +12,25 @@ final class BridgeProcess {
   let exited = Signal()
   /// How it ended, for people; nil while it runs.
   private(set) var ending: String?
+  /// Why it refused to start, where it did.
+  private(set) var refusal: BridgeExit?
 
   let pid: pid_t
   private var exitWatch: FDWatch?
   private var exitDescriptor: Int32
 
   /// Starts the program with exactly this environment; it finds its end of the socket pair on descriptor 3.
-  init(program: String, environment: [String: String]) throws(ReaderError) {
+  ///
+  /// Its standard error is ours until it has shed its rights, so that the log tells what stopped it before.
+  init(program: String, arguments: [String], environment: [String: String]) throws(ReaderError) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw Self.failure("cannot start \(program)", errno)
     }
     do throws(ChildProcess.Failure) {
       pid = try ChildProcess.spawn(
-        program, environment: environment.map { "\($0.key)=\($0.value)" },
-        descriptors: [.nothing, .nothing, .nothing, .duplicate(ends[1])], ownGroup: true)
+        program, arguments, environment: environment.map { "\($0.key)=\($0.value)" },
+        descriptors: [.nothing, .nothing, .duplicate(STDERR_FILENO), .duplicate(ends[1])], ownGroup: true)
       close(ends[1])
     } catch {
       close(ends[0])
@@ -53,8 +57,15 @@ final class BridgeProcess {
   private func reap() {
     var status: Int32 = 0
     guard ending == nil, waitpid(pid, &status, WNOHANG) == pid else { return }
-    let signal = status & 0x7f
-    ending = signal == 0 ? "ended with exit code \((status >> 8) & 0xff)" : "was ended by signal \(signal)"
+    let (signal, code) = (status & 0x7f, (status >> 8) & 0xff)
+    refusal = signal == 0 ? BridgeExit(rawValue: code).flatMap { $0.isRefusal ? $0 : nil } : nil
+    ending =
+      switch (signal, BridgeExit(rawValue: code)) {
+      case (0, let exit?) where exit != .closed: "ended with exit code \(code): \(exit.text)"
+      case (0, _): "ended with exit code \(code)"
+      case (SIGSYS, _): "was stopped by its sandbox at a system call that no driver makes"
+      default: "was ended by signal \(signal)"
+      }
     releaseWatch()
     exited.fire()
   }

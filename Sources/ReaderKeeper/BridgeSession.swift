@@ -48,12 +48,12 @@ final class BridgeSession {
   private static let requestLimit = 48
   /// Starts the program.
   init(
-    program: String, environment: [String: String], limits: ReaderKeeper.Limits,
+    program: String, arguments: [String], environment: [String: String], limits: ReaderKeeper.Limits,
     recognise: @escaping @GLibActor ([ReaderDescription]) -> [ReaderRegistry.Presence]
   ) throws(ReaderError) {
     self.limits = limits
     self.recognise = recognise
-    process = try BridgeProcess(program: program, environment: environment)
+    process = try BridgeProcess(program: program, arguments: arguments, environment: environment)
     process.stream.onBytes = { [weak self] in self?.receive($0) }
     process.stream.onEnd = { [weak self] in self?.streamEnded($0) }
     // Strong on purpose: the session lives until the bridge has told its readers or failed.
@@ -66,6 +66,11 @@ final class BridgeSession {
 
   /// The bridge's process number.
   var processID: Int32 { process.pid }
+
+  /// ``failure`` as an error; another one where a new bridge would fail as this one did.
+  var error: ReaderError? {
+    failure.map { process.refusal.map { ReaderError.bridgeUnable($0.text) } ?? .bridgeFailed($0) }
+  }
 
   /// Whether nothing is asked and nothing is open.
   var isIdle: Bool { open.isEmpty && pending.values.allSatisfy { $0.request == .ping } }
@@ -86,7 +91,7 @@ final class BridgeSession {
     _ request: ReaderRequest, progress: @escaping @GLibActor (ReaderEvent) -> Void = { _ in }
   ) async throws(ReaderError) -> ReaderReply {
     if let reader = request.reader { await settle(reader, for: request) }
-    if let failure { throw .bridgeFailed(failure) }
+    if let error { throw error }
     guard pending.count < Self.requestLimit else { throw .busy("too many requests wait for the readers") }
     lastNumber += 1
     let number = lastNumber

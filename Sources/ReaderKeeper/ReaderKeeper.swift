@@ -28,6 +28,7 @@ public final class ReaderKeeper {
 
   let limits: Limits
   private let program: String
+  private let arguments: [String]
   private let environment: [String: String]
   private var session: BridgeSession?
   private var registry = ReaderRegistry()
@@ -40,6 +41,8 @@ public final class ReaderKeeper {
   private var wakers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var lastWaker = 0
   private var idleTimer: Task<Void, any Error>?
+  /// Why the last bridge that failed did.
+  private var lastError: ReaderError?
   /// The end of the last bridge's process.
   private var leaving: Signal?
   /// How many processes the kernel holds although they were killed.
@@ -52,9 +55,11 @@ public final class ReaderKeeper {
   ///
   /// - Parameters:
   ///   - program: the path of whorl-reader.
+  ///   - arguments: what it is started with; `--private` for a bridge that serves virtual readers.
   ///   - environment: all of the bridge's environment.
-  public init(program: String, environment: [String: String], limits: Limits = .standard) {
+  public init(program: String, arguments: [String] = [], environment: [String: String], limits: Limits = .standard) {
     self.program = program
+    self.arguments = arguments
     self.environment = environment
     self.limits = limits
     policy = StartPolicy(limits: limits)
@@ -124,8 +129,9 @@ public final class ReaderKeeper {
     idleTimer?.cancel()
     let session = try await runningSession()
     await session.ready.wait()
-    if let failure = session.failure {
-      throw policy.keepsFailing ? .bridgeKeepsFailing(keepsFailing) : .bridgeFailed(failure)
+    if let error = session.error {
+      if case .bridgeFailed = error, policy.keepsFailing { throw .bridgeKeepsFailing(keepsFailing) }
+      throw error
     }
     if Task.isCancelled {
       rest(session)
@@ -150,6 +156,7 @@ public final class ReaderKeeper {
         case .wait(let milliseconds):
           do { try await glibSleep(milliseconds: milliseconds) } catch { throw .cancelled }
         case .refuse(let milliseconds):
+          if case .bridgeUnable(let text)? = lastError { throw .bridgeUnable(text) }
           throw .bridgeKeepsFailing("\(keepsFailing); the next try is in \((milliseconds + 999) / 1000) s")
         }
       }
@@ -199,9 +206,9 @@ public final class ReaderKeeper {
     registry.beginSession()
     let session: BridgeSession
     do throws(ReaderError) {
-      session = try BridgeSession(program: program, environment: environment, limits: limits) { [weak self] in
-        self?.registry.take($0) ?? []
-      }
+      session = try BridgeSession(
+        program: program, arguments: arguments, environment: environment, limits: limits
+      ) { [weak self] in self?.registry.take($0) ?? [] }
     } catch {
       if case .bridgeFailed(let reason) = error { policy.noteFailure(reason) }
       throw error
@@ -214,6 +221,7 @@ public final class ReaderKeeper {
         self.session = nil
         leaving = session.gone
         policy.noteFailure(reason)
+        lastError = session.error
         seeOff(session.processID, session.gone)
       }
       onBridgeFailed?(reason)

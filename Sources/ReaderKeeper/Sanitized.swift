@@ -33,6 +33,7 @@ extension ReaderError {
     case .heldElsewhere(let text): .heldElsewhere(text.printable)
     case .bridgeFailed(let text): .bridgeFailed(text.printable)
     case .bridgeKeepsFailing(let text): .bridgeKeepsFailing(text.printable)
+    case .bridgeUnable(let text): .bridgeUnable(text.printable)
     case .retry, .cancelled, .noSuchReader: self
     }
   }

@@ -54,4 +54,6 @@ public enum ReaderError: Error, Sendable, Hashable {
   case bridgeFailed(String)
   /// The bridge failed several times in a row, and is not started again at once.
   case bridgeKeepsFailing(String)
+  /// The bridge cannot run on this machine as it is set up; the text says what to do.
+  case bridgeUnable(String)
 }

@@ -27,6 +27,7 @@ extension ReaderError {
     case .permissionDenied:
       "The system does not let Whorl open the fingerprint reader; see the permissions of its device (udev rules)."
     case .noSuchReader: "The fingerprint reader is gone; plug it in again."
+    case .bridgeUnable(let text): "The fingerprint readers cannot be used: \(text)."
     case .bridgeFailed(let text): "The fingerprint reader's driver stopped (\(text)) and was started afresh; try again."
     case .bridgeKeepsFailing(let text):
       "The fingerprint reader's driver keeps failing (\(text)); unplug the reader, or see whorld's log."

@@ -55,7 +55,8 @@ public enum Daemon {
     let bus = try await BusConnection.open(address: surroundings.busAddress)
     bus.onFault = { Log.failure($0) }
     let keeper = ReaderKeeper(
-      program: surroundings.programFolder + "/whorl-reader", environment: surroundings.readerEnvironment)
+      program: surroundings.programFolder + "/whorl-reader", arguments: surroundings.isPrivate ? ["--private"] : [],
+      environment: surroundings.readerEnvironment)
     let accounts = AccountDirectory()
     let hall = ReaderHall(
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),

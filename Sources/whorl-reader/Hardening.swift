@@ -1,34 +1,41 @@
-internal import CPosix
 internal import Glibc
+internal import ReaderLink
+internal import ReaderSandbox
 
-/// What the bridge gives up before it touches a device. A filter on its system calls and a user of its own come later.
+/// What the bridge does before anything of libfprint.
 enum Hardening {
   /// Where whorld leaves its end of the socket pair.
   static let linkDescriptor: Int32 = 3
 
-  /// Sheds what can be shed; the name of the call that failed, or nil.
-  static func apply() -> String? {
-    // A crash ends the process at once: no helper program of the Swift runtime looks into its memory first.
-    for fatal in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { signal(fatal, SIG_DFL) }
-    // Nothing that the parent forgot to close comes along.
-    if close_range(UInt32(linkDescriptor) + 1, UInt32.max, 0) != 0 { return "close_range" }
-    if cposix_prctl(Int32(cposix_PR_SET_NO_NEW_PRIVS), 1) != 0 { return "no_new_privs" }
-    // A crash leaves no image of a finger behind, and no other process of this user looks inside.
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    if setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 { return "RLIMIT_CORE" }
-    if cposix_prctl(Int32(cposix_PR_SET_DUMPABLE), 0) != 0 { return "PR_SET_DUMPABLE" }
-    // whorld's death also closes the socket; this is for a bridge that hangs and would not see it.
-    if cposix_prctl(Int32(cposix_PR_SET_PDEATHSIG), UInt(SIGKILL)) != 0 { return "PR_SET_PDEATHSIG" }
-    return nil
+  /// Where the arguments say that the bridge runs; nil for arguments that it does not know.
+  static func place(arguments: [String]) -> ReaderSandbox.Place? {
+    switch arguments {
+    case []: .system
+    case ["--private"]:
+      .ownFolder(
+        environment: ["FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "UMOCKDEV_DIR"]
+          .reduce(into: [:]) { found, name in found[name] = getenv(name).map { String(cString: $0) } })
+    default: nil
+    }
+  }
+
+  /// Sheds what can be shed; ends the process, with a line for people and a code for whorld, where something stays.
+  static func apply(in place: ReaderSandbox.Place) {
+    do {
+      try ReaderSandbox.enter(place, keepingDescriptorsUpTo: linkDescriptor)
+    } catch {
+      complain(error.line)
+      exit(error.exit.rawValue)
+    }
+    muteStandardError()
   }
 
   /// Lets the standard error lead nowhere: libusb and drivers write there past every log handler. How the process ends
-  /// is all that whorld is told; the exit codes are those of sysexits.h.
-  static func muteStandardError() {
+  /// is all that whorld is told from now on.
+  private static func muteStandardError() {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    guard nowhere >= 0 else { return }
-    dup2(nowhere, 2)
-    close(nowhere)
+    guard nowhere >= 0, dup2(nowhere, 2) == 2 else { exit(BridgeExit.notShed.rawValue) }
+    if nowhere != 2 { close(nowhere) }
   }
 
   static func isSocket(_ descriptor: Int32) -> Bool {

@@ -2,19 +2,18 @@
 internal import Fingerprint
 internal import GLibLoop
 internal import Glibc
+internal import ReaderLink
 
 @main
 struct Main {
   static func main() {
-    guard Hardening.isSocket(Hardening.linkDescriptor) else {
+    guard Hardening.isSocket(Hardening.linkDescriptor),
+      let place = Hardening.place(arguments: Array(CommandLine.arguments.dropFirst()))
+    else {
       Hardening.complain("whorl-reader is started by whorld, with a socket as descriptor 3; it does nothing by hand")
-      exit(64)
+      exit(BridgeExit.usage.rawValue)
     }
-    if let failure = Hardening.apply() {
-      Hardening.complain("whorl-reader cannot shed its rights: \(failure)")
-      exit(71)
-    }
-    Hardening.muteStandardError()
+    Hardening.apply(in: place)
     // Drivers and the libraries below them write to pipes and sockets of their own.
     signal(SIGPIPE, SIG_IGN)
     let log = LibraryLog()

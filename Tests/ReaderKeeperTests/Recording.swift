@@ -31,7 +31,7 @@ struct Recording {
     let script = """
       #!/bin/sh
       exec /usr/bin/umockdev-run \(arguments.map { "'\($0)'" }.joined(separator: " ")) \
-      -- /bin/sh -c 'exec "$0" 3<&0' '\(try BuiltPrograms.path("whorl-reader"))' <&3
+      -- /bin/sh -c 'exec "$0" --private 3<&0' '\(try BuiltPrograms.path("whorl-reader"))' <&3
 
       """
     return ReaderKeeper(

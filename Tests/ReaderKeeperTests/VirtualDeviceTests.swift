@@ -166,7 +166,7 @@ private final class DeviceSetup {
     folder = try TemporaryFolder()
     device = VirtualDevice(socket: folder("device"))
     keeper = ReaderKeeper(
-      program: try BuiltPrograms.path("whorl-reader"),
+      program: try BuiltPrograms.path("whorl-reader"), arguments: ["--private"],
       environment: [variable: folder("device"), "FP_DRIVERS_WHITELIST": driver], limits: limits)
     reader = try #require(ReaderID.ids(of: try await keeper.readers()).first)
     let (needed, sink) = AsyncStream<Bool>.makeStream()

@@ -19,7 +19,7 @@ final class VirtualSetup {
     let socket = folder("image")
     virtual = VirtualReader(socket: socket)
     keeper = ReaderKeeper(
-      program: try BuiltPrograms.path("whorl-reader"),
+      program: try BuiltPrograms.path("whorl-reader"), arguments: ["--private"],
       environment: ["FP_VIRTUAL_IMAGE": socket, "FP_DRIVERS_WHITELIST": "virtual_image"], limits: limits)
     let (stream, sink) = AsyncStream<Bool>.makeStream()
     self.sink = sink

@@ -27,7 +27,7 @@ enum Samples {
       .general("a"), .notSupported("b"), .notOpen("c"), .alreadyOpen("d"), .busy("e"), .protocolError("f"),
       .dataInvalid("g"), .dataNotFound("h"), .dataFull("i"), .dataDuplicate("j"), .removed("k"), .tooHot("l"),
       .unknown(-3, "m"), .cancelled, .permissionDenied("n"), .noSuchReader, .bridgeFailed("o"), .heldElsewhere("p"),
-      .bridgeKeepsFailing("q"),
+      .bridgeKeepsFailing("q"), .bridgeUnable("r"),
     ] + RetryReason.allCases.map { .retry($0) }
 
   static let replies: [ReaderReply] =

@@ -42,6 +42,7 @@ extension ByteReader {
     case 18: return .bridgeFailed(try takeText())
     case 19: return .heldElsewhere(try takeText())
     case 20: return .bridgeKeepsFailing(try takeText())
+    case 21: return .bridgeUnable(try takeText())
     default: throw .unknownMessage(kind)
     }
   }
@@ -67,6 +68,7 @@ extension ReaderError {
     case .bridgeFailed(let text): (18, text)
     case .heldElsewhere(let text): (19, text)
     case .bridgeKeepsFailing(let text): (20, text)
+    case .bridgeUnable(let text): (21, text)
     case .unknown(_, let text): (13, text)
     case .retry: (14, "")
     case .cancelled: (15, "")

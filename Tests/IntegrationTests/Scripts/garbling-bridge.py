@@ -13,7 +13,7 @@ with open(folder + "/real") as file:
 flag = folder + "/garble"
 daemon = socket.socket(fileno=3)
 here, there = socket.socketpair()
-child = subprocess.Popen([real], preexec_fn=lambda: os.dup2(there.fileno(), 3), pass_fds=[3])
+child = subprocess.Popen([real] + sys.argv[1:], preexec_fn=lambda: os.dup2(there.fileno(), 3), pass_fds=[3])
 there.close()
 poller = select.poll()
 poller.register(daemon, select.POLLIN)
