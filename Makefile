@@ -26,6 +26,8 @@ BUSSERVICEDIR = $(SYSTEMPREFIX)/share/dbus-1/system-services
 BUSPOLICYDIR = /usr/share/dbus-1/system.d
 POLKITDIR = /usr/share/polkit-1/actions
 UNITDIR = $(SYSTEMPREFIX)/lib/systemd/system
+SYSUSERSDIR = /usr/lib/sysusers.d
+UDEVDIR = /usr/lib/udev/rules.d
 PAMCONFIGDIR = /usr/share/pam-configs
 COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
@@ -82,12 +84,14 @@ INSTALL_SUBSTITUTE = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|g'
 install:
 	@test -x build/bin/whorld -a -e build/pam_whorl.so || { echo "make install: run make first" >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBEXECDIR) $(MANDIR)/man1 $(MANDIR)/man8 $(PAMDIR) $(BUSSERVICEDIR) \
-	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d)
+	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(SYSUSERSDIR) $(UDEVDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d)
 	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
 	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
 	install -m 644 data/dbus/org.whorl.conf $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf
 	install -m 644 data/polkit/org.whorl.policy $(DESTDIR)$(POLKITDIR)/org.whorl.policy
+	install -m 644 data/sysusers.d/whorl.conf $(DESTDIR)$(SYSUSERSDIR)/whorl.conf
+	install -m 644 udev/70-whorl.rules $(DESTDIR)$(UDEVDIR)/70-whorl.rules
 	install -m 644 pam/pam-configs/whorl $(DESTDIR)$(PAMCONFIGDIR)/whorl
 	test -e $(DESTDIR)/etc/pam.d/whorl-passcode || install -m 644 pam/whorl-passcode $(DESTDIR)/etc/pam.d/whorl-passcode
 	for f in org.whorl net.reactivated.Fprint; do $(INSTALL_SUBSTITUTE) data/dbus/$$f.service.in \
@@ -98,7 +102,10 @@ install:
 	install -m 644 data/man/*.8 $(DESTDIR)$(MANDIR)/man8
 	install -m 644 data/completions/whorl.bash $(DESTDIR)$(COMPLETIONDIR)/whorl
 	@if [ -z "$(DESTDIR)" ]; then \
+	  systemd-sysusers $(SYSUSERSDIR)/whorl.conf || exit 1; \
 	  if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi; \
+	  if [ -e /run/udev/control ]; then udevadm control --reload; \
+	    udevadm trigger --subsystem-match=usb --subsystem-match=spidev --subsystem-match=hidraw; fi; \
 	  dbus-send --system --type=method_call --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig \
 	    2>/dev/null || true; \
 	  echo "Installed. Next: whorl enroll, then: sudo pam-auth-update --enable whorl"; fi
@@ -112,9 +119,13 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/whorl $(DESTDIR)$(PAMDIR)/pam_whorl.so $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf \
 	  $(DESTDIR)$(POLKITDIR)/org.whorl.policy $(DESTDIR)$(PAMCONFIGDIR)/whorl $(DESTDIR)/etc/pam.d/whorl-passcode \
 	  $(DESTDIR)$(BUSSERVICEDIR)/org.whorl.service $(DESTDIR)$(BUSSERVICEDIR)/net.reactivated.Fprint.service \
-	  $(DESTDIR)$(UNITDIR)/whorld.service $(DESTDIR)$(COMPLETIONDIR)/whorl
+	  $(DESTDIR)$(UNITDIR)/whorld.service $(DESTDIR)$(COMPLETIONDIR)/whorl \
+	  $(DESTDIR)$(SYSUSERSDIR)/whorl.conf $(DESTDIR)$(UDEVDIR)/70-whorl.rules
 	for f in data/man/*.1; do rm -f $(DESTDIR)$(MANDIR)/man1/$${f##*/}; done
 	for f in data/man/*.8; do rm -f $(DESTDIR)$(MANDIR)/man8/$${f##*/}; done
 	rm -rf $(DESTDIR)$(LIBEXECDIR)
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+	@if [ -z "$(DESTDIR)" ] && [ -e /run/udev/control ]; then udevadm control --reload; \
+	  udevadm trigger --subsystem-match=usb --subsystem-match=spidev --subsystem-match=hidraw; fi
 	@echo "Removed. Prints stay in /var/lib/fprint and items in /var/lib/whorl; delete these folders to forget them."
+	@echo "The user whorl-reader stays too, as users of packages do; userdel whorl-reader removes it."

@@ -47,9 +47,11 @@ enum PathRules {
     "/dev/urandom",
   ]
 
+  /// The kernel's version of Landlock; below 1 where it has none.
+  static var version: Int32 { cposix_landlock_version() }
+
   /// Restricts this thread and those that it starts.
   static func apply(_ exemptions: Exemptions) throws(ReaderSandbox.Failure) {
-    let version = cposix_landlock_version()
     guard version >= 1 else { return }
     let powers = Powers(version: version)
     let ruleset = try makeRuleset(powers)
@@ -86,6 +88,7 @@ enum PathRules {
     defer { closedir(folder) }
     var nodes: [String] = []
     while let entry = readdir(folder) {
+      guard entry.pointee.d_type == UInt8(DT_CHR) else { continue }
       // d_name is a tuple of characters that ends with a 0.
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }

@@ -50,13 +50,27 @@ for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec
   usr/local/libexec/whorl/whorl-passcode "usr/lib/$multiarch/security/pam_whorl.so" \
   usr/share/dbus-1/system.d/org.whorl.conf usr/local/share/dbus-1/system-services/org.whorl.service \
   usr/local/share/dbus-1/system-services/net.reactivated.Fprint.service usr/share/polkit-1/actions/org.whorl.policy \
-  usr/local/lib/systemd/system/whorld.service usr/share/pam-configs/whorl etc/pam.d/whorl-passcode \
+  usr/local/lib/systemd/system/whorld.service usr/lib/sysusers.d/whorl.conf usr/lib/udev/rules.d/70-whorl.rules \
+  usr/share/pam-configs/whorl etc/pam.d/whorl-passcode \
   usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
   check "$file is installed" test -s "$root/d/$file"
 done
 check "no placeholder is left" bash -c "! grep -rq '@LIBEXECDIR@' '$root/d/usr'"
 check "the services start the installed daemon" grep -q '^Exec=/usr/local/libexec/whorl/whorld$' \
   "$root/d/usr/local/share/dbus-1/system-services/org.whorl.service"
+check "sysusers makes the account of the bridge, which nobody can log in to" bash -c "
+  mkdir -p '$root/s/etc' && systemd-sysusers --root='$root/s' '$root/d/usr/lib/sysusers.d/whorl.conf' &&
+  grep -qE '^whorl-reader:x:[1-9][0-9]*:[1-9][0-9]*:[^:]*:/:/usr/sbin/nologin\$' '$root/s/etc/passwd' &&
+  grep -q '^whorl-reader:x:' '$root/s/etc/group'"
+sed 's|^ExecStart=.*|ExecStart=/usr/bin/true|; s|^Documentation=.*||' \
+  "$root/d/usr/local/lib/systemd/system/whorld.service" > "$root/whorld.service"
+check "systemd understands every line of the unit" bash -c "
+  systemd-analyze verify '$root/whorld.service' 2>&1 | tee '$root/verify' && [ ! -s '$root/verify' ]"
+check "systemd's figure for the unit is at most 2.0" \
+  systemd-analyze security --offline=yes --threshold=20 --no-pager "$root/whorld.service"
+check "the udev rules are what the installed libfprint needs (if not: udev/make-rules.py > udev/70-whorl.rules)" \
+  bash -c "/usr/bin/python3 udev/make-rules.py | diff - '$root/d/usr/lib/udev/rules.d/70-whorl.rules'"
+check "udev gives the readers to the bridge's group and to nobody else" Tests/Packaging/udev.sh "$root/d"
 check "the installed program runs" "$root/d/usr/local/bin/whorl" --version
 find "$root/d" -type f | sort > "$root/installed"
 

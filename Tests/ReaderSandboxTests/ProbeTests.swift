@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+/// What a driver that somebody has taken over can do: tried by a program that sheds just what whorl-reader sheds.
+@Suite(.timeLimit(.minutes(3))) struct ProbeTests {
+  @Test(arguments: [
+    "read /etc/shadow", "read /etc/passwd", "read FILE", "list /home", "list /proc", "write FILE", "create NEW",
+    "truncate FILE", "delete FILE", "makeFolder NEW", "permissions FILE", "socket 2", "socket 10", "socket 1",
+    "busConnection SOCKET", "listen NEW", "fork", "kill", "dumpable", "writableCode", "madeCode",
+  ])
+  func `a bridge is refused it, and would not be without the sandbox`(_ attempt: String) async throws {
+    let (refused, free) = try await (outcome(attempt, in: "private"), outcome(attempt, in: "free"))
+    #expect(refused.end == .exited(0))
+    #expect(["Operation not permitted\n", "Permission denied\n"].contains(refused.text), "\(refused.text)")
+    // An ordinary user cannot read everything even so.
+    if geteuid() == 0 { #expect(free.text == "allowed\n", "\(free.text)") }
+  }
+
+  @Test(arguments: ["execute", "trace", "becomeRoot"])
+  func `a bridge that tries it is ended at once`(_ attempt: String) async throws {
+    #expect(try await outcome(attempt, in: "private").end == .signalled(SIGSYS))
+  }
+
+  @Test(arguments: [
+    "read /etc/localtime", "list /sys", "list /dev", "read /proc/self/stat", "write /dev/null", "read /dev/urandom",
+    "deviceEvents", "thread", "library libz.so.1", "limits",
+  ])
+  func `a driver can go on doing what it needs`(_ attempt: String) async throws {
+    #expect(try await outcome(attempt, in: "private").text == "allowed\n")
+  }
+
+  @Test func `a crash ends the bridge with its own signal`() async throws {
+    #expect(try await outcome("abort", in: "private").end == .signalled(SIGABRT))
+  }
+
+  @Test func `a virtual reader may listen in its folder and do nothing else there`() async throws {
+    #expect(try await outcome("listen NEW", in: "virtual").text == "allowed\n")
+    for attempt in ["create NEW", "write FILE", "read FILE", "makeFolder NEW", "busConnection SOCKET"] {
+      #expect(try await outcome(attempt, in: "virtual").text != "allowed\n", "\(attempt)")
+    }
+  }
+
+  @Test func `an ordinary user does not get a bridge on the system`() async throws {
+    // Without the account or without root, and the line says which.
+    let user: UInt32? = geteuid() == 0 ? 65534 : nil
+    let program = try TemporaryFolder(open: true)
+    try ProgramFile.copy(BuiltPrograms.path("sandbox-probe"), to: program("probe"))
+    let result = try await RunningProgram.run(program("probe"), ["system", "thread"], user: user)
+    #expect([67, 77].contains(result.status ?? 0))
+    #expect(result.text.contains("whorl-reader"))
+  }
+
+  /// - Parameter attempt: the probe's words; FILE is a file, NEW is not there yet, SOCKET has a listener.
+  private func outcome(_ attempt: String, in place: String) async throws -> RunningProgram.Result {
+    let folder = try TemporaryFolder()
+    try folder.write("something", to: "file", mode: 0o666)
+    let bus = try await PrivateBus()
+    let path = bus.address.split(separator: ",")[0].dropFirst("unix:path=".count)
+    let words = attempt.split(separator: " ").map { word in
+      switch word {
+      case "FILE": folder("file")
+      case "NEW": folder("new")
+      case "SOCKET": String(path)
+      default: String(word)
+      }
+    }
+    return try await RunningProgram.run(
+      BuiltPrograms.path("sandbox-probe"), [place] + words,
+      environment: [
+        "PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no", "FP_VIRTUAL_IMAGE": folder("image"),
+      ])
+  }
+}
