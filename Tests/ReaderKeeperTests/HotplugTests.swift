@@ -129,7 +129,7 @@ struct HotplugTests {
     var limits = ReaderKeeper.Limits.patient
     limits.ignoredDevice = 0
     let keeper = ReaderKeeper(
-      program: try board.modestBridge(), environment: board.environment, limits: limits)
+      program: try board.modestBridge(), arguments: ["--private"], environment: board.environment, limits: limits)
     var reasons: [ReaderError] = []
     keeper.onDeviceIgnored = { reasons.append($0) }
     guard case .permissionDenied = await failure({ try await keeper.readers() }) else {
@@ -167,7 +167,9 @@ struct HotplugTests {
 
   @GLibActor
   private func keeper(_ board: PlugBoard) throws -> ReaderKeeper {
-    ReaderKeeper(program: try BuiltPrograms.path("whorl-reader"), environment: board.environment, limits: .patient)
+    ReaderKeeper(
+      program: try BuiltPrograms.path("whorl-reader"), arguments: ["--private"], environment: board.environment,
+      limits: .patient)
   }
 
   @GLibActor
@@ -190,7 +192,7 @@ extension PlugBoard {
     return try writeProgram(
       """
       #!/bin/sh
-      exec /usr/bin/setpriv --bounding-set=-dac_override,-dac_read_search '\(whole)'
+      exec /usr/bin/setpriv --bounding-set=-dac_override,-dac_read_search '\(whole)' "$@"
 
       """, to: "bridge")
   }

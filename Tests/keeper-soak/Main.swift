@@ -46,7 +46,7 @@ final class Soak {
     limits.idle = 50
     limits.failuresPerMinute = 10_000
     keeper = ReaderKeeper(
-      program: bridge,
+      program: bridge, arguments: ["--private"],
       environment: [
         "FP_VIRTUAL_DEVICE_STORAGE": folder("device"), "FP_DRIVERS_WHITELIST": "virtual_device_storage",
       ], limits: limits)
