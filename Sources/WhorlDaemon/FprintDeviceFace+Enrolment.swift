@@ -70,7 +70,10 @@ extension FprintDeviceFace {
   private func makeRoomWhereFull() async throws(ReaderError) {
     let chip = ChipStorage(hall: services.hall, station: station)
     try await chip.clearIfNobodys()
-    guard let capacity = station.chipCapacity, let count = station.chip?.count, count >= capacity else { return }
+    guard let capacity = station.chipCapacity, let count = station.chip?.count, count >= capacity,
+      // What was deleted since then is not counted.
+      let now = try await chip.survey()?.count, now >= capacity
+    else { return }
     guard try await chip.collectOne() else { throw .dataFull("its memory is full") }
   }
 
@@ -111,7 +114,10 @@ extension FprintDeviceFace {
   private func refuseDuplicate(
     _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger
   ) async throws(ReaderError) -> String? {
-    guard station.description.features.contains(.identify) else { return nil }
+    guard station.description.features.contains(.identify) else {
+      try await makeWay(for: finger, claim.user)
+      return nil
+    }
     let chip = ChipStorage(hall: services.hall, station: station)
     var host: [HostPrint] = []
     do {
@@ -144,7 +150,9 @@ extension FprintDeviceFace {
         return "duplicate"
       }
     }
+    // All that the reader does besides waiting for a finger is done before the next touch is asked for.
     try await compareChip()
+    try await makeWay(for: finger, claim.user)
     emit("EnrollStatus", "enroll-stage-passed", operation)
     return nil
   }
@@ -154,7 +162,6 @@ extension FprintDeviceFace {
     _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger
   ) async throws(ReaderError) -> [UInt8] {
     let chip = ChipStorage(hall: services.hall, station: station)
-    try await makeWay(for: finger, claim.user)
     while true {
       do throws(ReaderError) {
         return try await services.hall.keeper.enroll(station.id, finger: finger, user: claim.user.name) { event in
@@ -231,8 +238,8 @@ extension FprintDeviceFace {
       }
     }
     ChipStorage(hall: services.hall, station: station).forgetLost(user.name, finger)
-    // The one that it replaces is nobody's now.
-    if let before { await dropFromChip(before) }
+    // The one that it replaces is nobody's now; a chip that looks for duplicates has lost it before.
+    if let before, !description.features.contains(.duplicatesCheck) { await dropFromChip(before) }
     return true
   }
 

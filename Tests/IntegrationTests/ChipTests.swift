@@ -115,7 +115,7 @@ import Testing
     let (world, client) = try await scene()
     try await client.enroll("right-index-finger", scanning: "kept", on: world)
     try await client.enroll("left-thumb", scanning: "lost", on: world)
-    #expect(try await world.whorl(["set", "mail", "--require", "current-set"], to: "a").status == 0)
+    #expect(try await world.whorl(["set", "mail", "--require", "current"], to: "a").status == 0)
     try await world.device.command("REMOVE lost")
     #expect(try await client.verify(scanning: "other", on: world) == "verify-no-match")
     _ = try await client.call("Release")
