@@ -91,7 +91,7 @@ struct AccountRemoval {
 
   private func authorise(_ caller: Caller) async throws(BusMethodError) {
     guard caller.user.rawValue != 0 else { return }
-    guard await polkit.allows(caller.connection, Self.action) else {
+    guard await polkit.allows(caller, Self.action) else {
       throw .whorl("Denied", "Only an administrator may remove what is kept for an account (\(Self.action)).")
     }
   }

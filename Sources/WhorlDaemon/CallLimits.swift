@@ -14,12 +14,15 @@ final class CallLimits {
   static let burst: Int64 = 300
   /// So many milliseconds after each of them one more is allowed.
   static let interval: Int64 = 40
+  /// So many milliseconds the log says no more of an account that goes on being refused.
+  static let silence: Int64 = 60_000
 
   private struct Account {
     var running = 0
     /// When the burst would be whole again, in milliseconds of the clock.
     var whole: Int64 = 0
-    var hasBeenNamed = false
+    /// Until when the log has said enough of it, in milliseconds of the clock.
+    var namedUntil: Int64 = 0
   }
 
   private var accounts: [UserID: Account] = [:]
@@ -59,7 +62,6 @@ final class CallLimits {
       guard wait <= 0 else {
         throw refusal(user, &account, "it asks too often; try again in \((wait + 999) / 1000) s")
       }
-      if whole == now { account.hasBeenNamed = false }
       account.whole = whole + Self.interval
     }
     account.running += 1
@@ -68,19 +70,20 @@ final class CallLimits {
   private func leave(_ user: UserID) {
     guard var account = accounts[user] else { return }
     account.running -= 1
-    let isQuiet = account.running == 0 && account.whole <= clock.now()
-    accounts[user] = isQuiet ? nil : account
+    let now = clock.now()
+    accounts[user] = isQuiet(account, now) ? nil : account
     // Those that fell silent in debt are let go with the next call of anybody.
-    if accounts.count > 64 {
-      let now = clock.now()
-      accounts = accounts.filter { $0.value.running > 0 || $0.value.whole > now }
-    }
+    if accounts.count > 64 { accounts = accounts.filter { !isQuiet($0.value, now) } }
   }
 
-  /// Logged once until the account has been quiet for long enough.
+  private func isQuiet(_ account: Account, _ now: Int64) -> Bool {
+    account.running == 0 && account.whole <= now && account.namedUntil <= now
+  }
+
+  /// Logged once a minute at most.
   private func refusal(_ user: UserID, _ account: inout Account, _ why: String) -> BusMethodError {
-    if !account.hasBeenNamed {
-      account.hasBeenNamed = true
+    if account.namedUntil <= clock.now() {
+      account.namedUntil = clock.now() + Self.silence
       Log.warning("refusing calls of uid \(user.rawValue): \(why)")
     }
     return BusMethodError(

@@ -43,8 +43,8 @@ final class FprintDeviceFace: BusHandler {
   var claim: FprintClaim?
   /// Whether the reader is being opened for a claim.
   private var isOpening = false
-  /// A deletion of prints without a claim.
-  private var looseDeletion: Task<Void, Never>?
+  /// Whether prints are being deleted without a claim.
+  private var isDeleting = false
   /// Whether the reader was unplugged. Its object stays for as long as somebody holds it.
   private(set) var isGone = false
   /// Told when the object is off the bus.
@@ -199,7 +199,7 @@ final class FprintDeviceFace: BusHandler {
     }
     // His own account in another spelling is still his own.
     if let own, account?.user == own.user { return await services.user(own) }
-    guard await services.polkit.allows(caller.connection, FprintNames.Action.setUserName) else {
+    guard await services.polkit.allows(caller, FprintNames.Action.setUserName) else {
       throw .fprint(.permissionDenied, "Not Authorized: \(FprintNames.Action.setUserName)")
     }
     // The name service's own spelling, so that one account has one folder.
@@ -208,7 +208,7 @@ final class FprintDeviceFace: BusHandler {
   }
 
   func authorise(_ caller: Caller, _ actions: [String]) async throws(BusMethodError) {
-    for action in actions where await services.polkit.allows(caller.connection, action) { return }
+    for action in actions where await services.polkit.allows(caller, action) { return }
     throw .fprint(.permissionDenied, "Not Authorized: \(actions.joined(separator: " or "))")
   }
 
@@ -275,7 +275,7 @@ final class FprintDeviceFace: BusHandler {
   }
 
   private func refuseWhenClaimed() throws(BusMethodError) {
-    guard claim == nil, !isOpening, looseDeletion == nil else {
+    guard claim == nil, !isOpening, !isDeleting else {
       throw .fprint(.alreadyInUse, "Device was already claimed")
     }
   }
@@ -317,14 +317,11 @@ final class FprintDeviceFace: BusHandler {
   private func leaveDeletion(_ claim: FprintClaim) {
     claim.isEnding = true
     self.claim = nil
-    let rest = Task { @GLibActor in
+    isDeleting = true
+    Task { @GLibActor in
       await claim.operation?.task?.value
       await self.station.leave()
-    }
-    looseDeletion = rest
-    Task { @GLibActor in
-      await rest.value
-      self.endDeletion(rest)
+      self.isDeleting = false
       if self.isGone { self.unregister() }
     }
   }
@@ -360,19 +357,9 @@ final class FprintDeviceFace: BusHandler {
       let claim = try holds(caller)
       return try await delete(under: claim, body)
     }
-    while let other = looseDeletion {
-      await other.value
-      endDeletion(other)
-    }
-    guard claim == nil, !isOpening else {
-      throw .fprint(.alreadyInUse, "Another operation is already in progress")
-    }
-    let work = Task { @GLibActor in await body() }
-    let deletion = Task { @GLibActor in _ = await work.value }
-    looseDeletion = deletion
-    defer { endDeletion(deletion) }
-    if let error = await work.value { throw error }
+    guard !isDeleting, !isOpening else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
+    isDeleting = true
+    defer { isDeleting = false }
+    if let error = await Task(operation: { @GLibActor in await body() }).value { throw error }
   }
-
-  private func endDeletion(_ deletion: Task<Void, Never>) { if looseDeletion == deletion { looseDeletion = nil } }
 }

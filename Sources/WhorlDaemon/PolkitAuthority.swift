@@ -1,18 +1,66 @@
 internal import Bus
 internal import GLibLoop
+internal import Keychain
 
 /// Asks polkit (its D-Bus API, org.freedesktop.PolicyKit1.Authority) whether a caller may do something.
 ///
 /// Everything but a plain yes is no: polkit denying, absent, slow, failing or answering nonsense.
 @GLibActor
-struct PolkitAuthority {
+final class PolkitAuthority {
   /// The seconds that a person has to answer polkit's agent.
   static let patience = 120
+  /// Questions of one account that polkit has at once; further ones wait for those. The bus bears 128 unanswered calls
+  /// of a connection, and each may wait for a person: one account must not use up those of all.
+  static let atOnce = 8
 
-  let bus: BusConnection
+  private struct Line {
+    var asking = 0
+    var waiting: [(number: Int, place: CheckedContinuation<Bool, Never>)] = []
+  }
 
-  /// Whether the connection `sender` is authorised for `action`; asks the person where polkit's rules say so.
-  func allows(_ sender: String, _ action: String) async -> Bool {
+  private let bus: BusConnection
+  private var lines: [UserID: Line] = [:]
+  private var lastNumber = 0
+
+  init(bus: BusConnection) { self.bus = bus }
+
+  /// Whether the caller is authorised for `action`; asks the person where polkit's rules say so.
+  func allows(_ caller: Caller, _ action: String) async -> Bool {
+    guard await enter(caller.user) else { return false }
+    defer { leave(caller.user) }
+    return await ask(caller.connection, action)
+  }
+
+  /// Waits for a place among the account's questions; false where the caller's task was cancelled first.
+  private func enter(_ user: UserID) async -> Bool {
+    if lines[user, default: Line()].asking < Self.atOnce {
+      lines[user, default: Line()].asking += 1
+      return true
+    }
+    lastNumber += 1
+    let number = lastNumber
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { place in
+        if Task.isCancelled { place.resume(returning: false) } else { lines[user]?.waiting.append((number, place)) }
+      }
+    } onCancel: {
+      Task { @GLibActor [weak self] in self?.giveUp(number, user) }
+    }
+  }
+
+  /// Hands the place on to the next in line.
+  private func leave(_ user: UserID) {
+    guard var line = lines[user] else { return }
+    if line.waiting.isEmpty { line.asking -= 1 } else { line.waiting.removeFirst().place.resume(returning: true) }
+    lines[user] = line.asking == 0 ? nil : line
+  }
+
+  private func giveUp(_ number: Int, _ user: UserID) {
+    guard let index = lines[user]?.waiting.firstIndex(where: { $0.number == number }) else { return }
+    lines[user]?.waiting.remove(at: index).place.resume(returning: false)
+  }
+
+  private func ask(_ sender: String, _ action: String) async -> Bool {
     let subject = BusValue.structure([.string("system-bus-name"), .options(["name": .string(sender)])])
     let allowUserInteraction: UInt32 = 1
     do {
