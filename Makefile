@@ -68,7 +68,7 @@ test: packages-test
 soak: packages-test
 	@$(MAKE) --no-print-directory all
 	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) \
-	  $(SWIFT) test --scratch-path $(SCRATCH) --filter SoakTests
+	  $(SWIFT) test --scratch-path $(SCRATCH) --filter IntegrationTests.SoakTests
 
 lint:
 	Tests/lint.sh

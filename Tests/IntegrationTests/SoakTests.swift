@@ -13,7 +13,7 @@ import Testing
     let operations = environment["SOAK_OPERATIONS"].flatMap(Int.init) ?? 2000
     let seed = environment["SOAK_SEED"].flatMap(UInt32.init) ?? UInt32.random(in: 1...1_000_000)
     let side = try await FprintSide(
-      .whorl, readers: [.device, .storage], passcodeOf: ["root", "daemon", "bin", "sys"])
+      .whorl, readers: [.device, .storage], passcodeOf: ["root", "daemon", "bin", "sys", "sync", "games"])
     let daemon = try #require(side.program)
     let soak = try RunningProgram(
       "/usr/bin/python3",

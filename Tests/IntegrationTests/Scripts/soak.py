@@ -95,11 +95,14 @@ class Client:
         )
         self.bus.set_exit_on_close(False)
         self.heard = []
+        self.path = None
         for interface in (DEVICE, "org.whorl.Authentication1"):
             self.bus.signal_subscribe(None, interface, None, None, None, 0, self.hear)
 
     def hear(self, _bus, _sender, path, _interface, name, arguments):
-        self.heard.append((name, path) + arguments.unpack())
+        # Statuses go to all: those of the other reader are another client's.
+        if path in (self.path, "/org/whorl"):
+            self.heard.append((name, path) + arguments.unpack())
 
     def call(self, path, interface, method, arguments=None, files=()):
         name = "org.whorl" if interface.startswith("org.whorl") else FPRINT
@@ -136,9 +139,18 @@ class Client:
         return self.call(path, DEVICE, method, None if argument is None else GLib.Variant("(s)", (argument,)))
 
     def claim(self):
-        path, reader = self.device()
-        self.on(path, "Claim", "")
-        return path, reader
+        """Holds a reader, after a moment in line where somebody else does."""
+        for _attempt in range(20):
+            path, reader = self.device()
+            try:
+                self.on(path, "Claim", "")
+                return path, reader
+            except Remote as error:
+                if error.name != FPRINT + ".Error.AlreadyInUse":
+                    raise
+                refusal = error
+            self.linger()
+        raise refusal
 
     def release(self, path):
         try:
@@ -157,10 +169,19 @@ class Client:
             finger = "u%d" % self.uid if self.dice.random() < 0.9 else "wrong"
         self.say("touch %s SCAN %s" % (reader, finger) if self.dice.random() < 0.95 else "touch %s RETRY 1" % reader)
 
+    @staticmethod
+    def linger(until=lambda: False):
+        """Waits for that, or for a twentieth of a second."""
+        woken = []
+        timer = GLib.timeout_add(50, lambda: woken.append(1))
+        while not woken and not until():
+            GLib.MainContext.default().iteration(True)
+        if not woken:
+            GLib.source_remove(timer)
+
     def wait(self, wanted, press=None):
         """Waits for a signal that is wanted; meanwhile the hand presses again and again until it is felt."""
         limit = time.monotonic() + PATIENCE
-        context = GLib.MainContext.default()
         looked = time.monotonic()
         story = []
         while True:
@@ -176,12 +197,7 @@ class Client:
             if time.monotonic() > looked + 2:
                 looked = time.monotonic()
                 self.call("/net/reactivated/Fprint/Manager", FPRINT + ".Manager", "GetDevices")
-            woken = []
-            timer = GLib.timeout_add(50, lambda: woken.append(1))
-            while not woken and not self.heard:
-                context.iteration(True)
-            if not woken:
-                GLib.source_remove(timer)
+            self.linger(lambda: self.heard)
 
     # The operations. Each gives a word on what came of it.
 
@@ -274,12 +290,7 @@ class Client:
                             self.touch(path, self.reader(path))
                         except Remote:
                             pass  # pulled out
-                woken = []
-                timer = GLib.timeout_add(50, lambda: woken.append(1))
-                while not woken and not end:
-                    GLib.MainContext.default().iteration(True)
-                if not woken:
-                    GLib.source_remove(timer)
+                self.linger(lambda: end)
             try:
                 self.bus.call_with_unix_fd_list_finish(end[0])
             except GLib.Error as error:
@@ -377,7 +388,10 @@ class Client:
         while not select.select([stop], [], [], 0)[0]:
             name = self.dice.choices(names, weights)[0]
             self.say("begin %s" % name)
-            self.say("end %s %s" % (name, self.attempt(name)))
+            result = self.attempt(name)
+            self.say("end %s %s" % (name, result))
+            if result == "LimitsExceeded":
+                select.select([stop], [], [], 0.3)
 
     def attempt(self, name):
         try:
@@ -395,30 +409,21 @@ class Client:
     # What must hold when everybody has gone.
 
     def inspect(self):
-        """Every reader can be claimed and used at once, and the enclave has its turn."""
+        """Both readers can be claimed and used, and the enclave has its turn."""
         limit = time.monotonic() + PATIENCE
-        paths = []
-        while len(paths) < 2:
-            paths = self.call("/net/reactivated/Fprint/Manager", FPRINT + ".Manager", "GetDevices")[0]
-            if time.monotonic() > limit:
-                raise Failed("of two readers only these are there: %s" % paths)
-        for path in paths:
-            self.path = path
-            while True:
-                try:
-                    self.on(path, "Claim", "")
+        while True:
+            # The last clients' claims, and the objects of readers that were pulled out, end a moment after their holders.
+            try:
+                paths = self.call("/net/reactivated/Fprint/Manager", FPRINT + ".Manager", "GetDevices")[0]
+                if len(paths) == 2:
+                    for path in paths:
+                        self.use(path)
                     break
-                except Remote as error:
-                    # The last clients' claims end with their connections, a moment after them.
-                    if error.name != FPRINT + ".Error.AlreadyInUse" or time.monotonic() > limit:
-                        raise Failed("%s is still claimed: %s" % (path, error.name))
-            reader = self.reader(path)
-            self.heard.clear()
-            self.on(path, "EnrollStart", "left-ring-finger")
-            # Had somebody kept the turn, no touch would ever be felt.
-            self.wait(lambda s: s[0] == "EnrollStatus", lambda: self.touch(path, reader, "inspector"))
-            self.on(path, "EnrollStop")
-            self.on(path, "Release")
+                problem = "two readers are expected"
+            except Remote as error:
+                problem = error
+            if time.monotonic() > limit:
+                raise Failed("readers are not free: %s: %s" % (paths, problem))
         try:
             options = dict(self.LIMITS, **{"no-wait": GLib.Variant("b", True)})
             self.begin("Authentication1", "Authenticate", "(ssa{sv})", ("root", "soak", options))()
@@ -426,6 +431,18 @@ class Client:
             if error.name in ("org.whorl.Error.Busy", "org.whorl.Error.TimedOut"):
                 raise Failed("a turn is held: Authenticate ended with " + error.name)
 
+
+    def use(self, path):
+        """Had somebody kept the claim it would be refused; had somebody kept the turn no touch would be felt."""
+        self.path, reader = path, self.reader(path)
+        self.on(path, "Claim", "")
+        try:
+            self.heard.clear()
+            self.on(path, "EnrollStart", "left-ring-finger")
+            self.wait(lambda s: s[0] == "EnrollStatus", lambda: self.touch(path, reader, "inspector"))
+            self.on(path, "EnrollStop")
+        finally:
+            self.release(path)
 
     def inspect_prints(self):
         """No enrolment was done by halves: on the disk, but unknown to the enclave."""
@@ -437,8 +454,7 @@ class Client:
 class Soak:
     def __init__(self, options):
         self.options, self.dice = options, random.Random(options.seed)
-        users = [0, 1, 2, 3] if os.geteuid() == 0 else [os.getuid()]
-        self.users = [users[number % len(users)] for number in range(CLIENTS)]
+        self.users = [0, 0, 1, 1, 2, 3, 4, 5] if os.geteuid() == 0 else [os.getuid()] * CLIENTS
         self.results = collections.Counter()
         self.kills = collections.Counter()
         self.doing = {}
@@ -504,8 +520,10 @@ class Soak:
                         began[client[0]] = time.monotonic()
                         continue
                     self.spent[rest[0]] += time.monotonic() - began[client[0]]
-                    done += 1
                     self.results[" ".join(rest)] += 1
+                    if rest[1] == "LimitsExceeded":
+                        continue  # nothing was done
+                    done += 1
                     if done == operations:
                         os.write(tell, b"x")
                     elif done < operations:
@@ -531,11 +549,12 @@ class Soak:
         if chance < 0.02:
             os.kill(self.dice.choice(list(self.clients.values()))[1], signal.SIGKILL)
             self.kills["clients"] += 1
-        elif chance < 0.03:
+        elif chance < 0.035:
             for pid in bridges(self.options.daemon):
                 os.kill(pid, signal.SIGKILL)
                 self.kills["bridges"] += 1
-        elif chance < 0.035:
+        elif chance < 0.04:
+            # It is back with the next bridge.
             send(self.dice.choice([self.options.reader, self.options.storage]), "UNPLUG")
             self.kills["readers"] += 1
 
@@ -604,7 +623,7 @@ def main():
 def judge(soak, options):
     pid = options.daemon
     started = time.monotonic()
-    warm = soak.round(max(100, min(1000, options.operations // 4)))
+    warm = soak.round(max(100, min(1000, options.operations // 5)))
     soak.inspect()
     before, kib_before = descriptors(pid), memory(pid)
     soak.results.clear()

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""A client of net.reactivated.Fprint and org.whorl that behaves as no client should.
+
+usage: misbehave.py claim|verify|verified|enroll|delete|release   goes so far, writes "now" and makes the last call again
+                                                                 and again, or stays, to be killed
+       misbehave.py exit                                         claims, writes "now" and ends
+       misbehave.py flood calls|claims|questions|contexts|waits asks without end; writes each error's name once
+       misbehave.py victim|authenticate                          five verifications; writes "touch N" and the status
+"""
+import os
+import sys
+
+import gi
+
+gi.require_version("Gio", "2.0")
+from gi.repository import Gio, GLib  # noqa: E402
+
+FPRINT = "net.reactivated.Fprint"
+bus = Gio.DBusConnection.new_for_address_sync(
+    os.environ["DBUS_SYSTEM_BUS_ADDRESS"],
+    Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION,
+    None,
+    None,
+)
+
+
+def call(method, *words, path=None, interface=FPRINT + ".Device"):
+    arguments = GLib.Variant("(" + "s" * len(words) + ")", words) if words else None
+    return bus.call_sync(FPRINT, path or device, interface, method, arguments, None, 0, 60000, None)
+
+
+def ask(name, path, interface, method, arguments, answered):
+    """Calls without waiting for the answer."""
+    bus.call(name, path, interface, method, arguments, None, 0, 60000, None, answered)
+
+
+device = call("GetDefaultDevice", path="/net/reactivated/Fprint/Manager", interface=FPRINT + ".Manager").unpack()[0]
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def stay():
+    GLib.MainLoop().run()
+
+
+def go(step):
+    if step == "claim":
+        say("now")
+        call("Claim", "")
+        stay()
+    call("Claim", "")
+    if step in ("verify", "verified"):
+        if step == "verify":
+            say("now")
+        call("VerifyStart", "any")
+        if step == "verified":
+            say("now")
+        stay()
+    if step == "enroll":
+        say("now")
+        call("EnrollStart", "left-thumb")
+        stay()
+    if step == "delete":
+        say("now")
+        ask(FPRINT, device, FPRINT + ".Device", "DeleteEnrolledFingers2", None, None)
+        stay()
+    if step == "release":
+        call("VerifyStart", "any")
+        say("now")
+        ask(FPRINT, device, FPRINT + ".Device", "Release", None, None)
+        stay()
+    say("now")
+
+
+def flood(kind):
+    told = set()
+    whorl = ("org.whorl", "/org/whorl", "org.whorl.Authentication1")
+    calls = {
+        "calls": (FPRINT, device, FPRINT + ".Device", "ListEnrolledFingers", GLib.Variant("(s)", ("",))),
+        # Asks polkit about another user's name.
+        "questions": (FPRINT, device, FPRINT + ".Device", "Claim", GLib.Variant("(s)", ("root",))),
+        "claims": (FPRINT, device, FPRINT + ".Device", "Claim", GLib.Variant("(s)", ("",))),
+        "contexts": whorl + ("CreateContext", GLib.Variant("(a{sv})", ({},))),
+        "waits": whorl + ("Authenticate", GLib.Variant("(ssa{sv})", ("daemon", "flood", {}))),
+    }[kind]
+
+    def answered(connection, result):
+        try:
+            connection.call_finish(result)
+            if kind == "claims":
+                ask(FPRINT, device, FPRINT + ".Device", "Release", None, None)
+        except GLib.Error as error:
+            name = (Gio.DBusError.get_remote_error(error) or error.message).rsplit(".", 1)[1]
+            if name not in told:
+                told.add(name)
+                say(name)
+        ask(*calls, answered)
+
+    for _ in range(200):
+        ask(*calls, answered)
+    stay()
+
+
+def victim():
+    context = GLib.MainContext.default()
+    heard = []
+    bus.signal_subscribe(
+        FPRINT, FPRINT + ".Device", "VerifyStatus", device, None, 0, lambda *event: heard.append(event[5].unpack())
+    )
+    for number in range(1, 6):
+        while True:
+            try:
+                call("Claim", "")
+                break
+            except GLib.Error as error:
+                # Whoever floods with claims has it now and then.
+                if not error.message.startswith("GDBus.Error:" + FPRINT + ".Error.AlreadyInUse"):
+                    raise
+        heard.clear()
+        call("VerifyStart", "any")
+        say("touch %d" % number)
+        while not heard or not heard[-1][1]:
+            context.iteration(True)
+        say("%s %d" % (heard[-1][0], number))
+        call("VerifyStop")
+        call("Release")
+
+
+def authenticate():
+    """The victim once more, through the enclave."""
+    heard = []
+    bus.signal_subscribe(
+        None, "org.whorl.Authentication1", "Progress", None, None, 0, lambda *event: heard.append(event[5].unpack()[1])
+    )
+    for number in range(1, 6):
+        ended = []
+        heard.clear()
+        arguments = GLib.Variant("(ssa{sv})", ("bin", "victim", {}))
+        bus.call(
+            "org.whorl", "/org/whorl", "org.whorl.Authentication1", "Authenticate", arguments, None, 0, 60000, None,
+            lambda bus, result: ended.append(result),
+        )
+        while not ended and "waiting" not in heard:
+            GLib.MainContext.default().iteration(True)
+        say("touch %d" % number)
+        while not ended:
+            GLib.MainContext.default().iteration(True)
+        bus.call_finish(ended[0])
+        say("verify-match %d" % number)
+
+
+if sys.argv[1] == "authenticate":
+    authenticate()
+elif sys.argv[1] == "flood":
+    flood(sys.argv[2])
+elif sys.argv[1] == "victim":
+    victim()
+else:
+    go(sys.argv[1])
