@@ -18,6 +18,8 @@ struct ChipSurvey: Sendable {
   var foreign: [StoredPrint] = []
   /// Those of the host that the chip no longer has.
   var lost: [HostPrint] = []
+  /// Whether every print of the host could be read: otherwise some of ``foreign`` may be somebody's.
+  var isComplete = true
 }
 
 /// A reader's own storage, in step with the disk (DESIGN section 5). Its calls need an open reader and its turn.
@@ -32,20 +34,26 @@ struct ChipStorage {
 
   private var features: ReaderFeatures { station.description.features }
 
-  /// Every print on the disk that was enrolled on a reader of this kind, whoever's it is.
-  func hostPrints(in store: PrintStore) throws(PrintStoreError) -> [HostPrint] {
+  /// Every print on the disk that was enrolled on a reader of this kind, whoever's it is, and whose prints there are
+  /// besides that cannot be read.
+  func hostPrints(
+    in store: PrintStore
+  ) throws(PrintStoreError) -> (prints: [HostPrint], unreadable: Set<String>) {
     var all: [HostPrint] = []
+    var unreadable: Set<String> = []
     for user in try store.users() {
       do {
         let found = try store.loadAll(
           user: user, driver: station.description.driver, deviceID: station.description.deviceID)
         all += found.prints.map { HostPrint(user: user, finger: $0.0, data: $0.1) }
+        if !found.damaged.isEmpty { unreadable.insert(user) }
       } catch {
-        // A name that is no user's, or a folder that cannot be read, must not end everybody's enrolment.
+        // One bad folder must not end everybody's enrolment.
         Log.warning("the prints of \(user.printable) are left out: \(error)")
+        unreadable.insert(user)
       }
     }
-    return Array(all.prefix(LinkLimits.prints))
+    return (all, unreadable)
   }
 
   /// Compares the chip with the disk and moves what the chip has lost or shows again; nil where the chip cannot list.
@@ -53,9 +61,14 @@ struct ChipStorage {
     guard features.contains(.storageList) else { return nil }
     var result = ChipSurvey()
     do {
-      let kept = try hostPrints(in: hall.store)
-      let missing = try hostPrints(in: hall.lostPrints)
-      let known = Array((kept + missing).prefix(LinkLimits.prints))
+      let (kept, unreadable) = try hostPrints(in: hall.store)
+      let missing = try hostPrints(in: hall.lostPrints).prints
+      let known = kept + missing
+      guard known.count <= LinkLimits.prints else {
+        Log.warning("\(known.count) prints are too many to compare with the chip of \(station.description.name)")
+        return nil
+      }
+      result.isComplete = unreadable.isEmpty
       let stored = try await hall.keeper.storedPrints(station.id, known: known.map(\.data))
       let found = Set(stored.compactMap(\.knownIndex))
       result.count = stored.count
@@ -84,9 +97,14 @@ struct ChipStorage {
     return result
   }
 
-  /// Deletes one print that nobody on the host has, to make room; false where there is none.
+  /// Deletes one print that nobody on the host has, to make room; false where there is none, or where a print that
+  /// cannot be read may be that one.
   func collectOne() async throws(ReaderError) -> Bool {
     guard features.contains(.storageDelete), let survey = try await survey(), let print = survey.foreign.first else {
+      return false
+    }
+    guard survey.isComplete else {
+      Log.warning("no room is made on \(station.description.name): some prints on the disk cannot be read")
       return false
     }
     try await delete(print.bytes)
@@ -109,7 +127,8 @@ struct ChipStorage {
   func clearIfNobodys() async throws(ReaderError) {
     guard features.contains(.storageClear), !features.contains(.storageList) else { return }
     do {
-      guard try hostPrints(in: hall.store).isEmpty else { return }
+      let host = try hostPrints(in: hall.store)
+      guard host.prints.isEmpty, host.unreadable.isEmpty else { return }
     } catch {
       return Log.warning("the enrolled prints cannot be listed: \(error)")
     }

@@ -12,7 +12,9 @@ extension FprintDeviceFace {
     if let claim, claim.owner != caller.connection {
       throw .fprint(.alreadyInUse, "Device already in use by another user")
     }
-    if claim?.operation != nil { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
+    if let operation = claim?.operation, operation.kind != .deletion {
+      throw .fprint(.alreadyInUse, "Another operation is already in progress")
+    }
     let user = try await user(name, caller)
     try await authorise(caller, [FprintNames.Action.enroll])
     try await withoutOthers(caller) { await self.delete(user, nil) }
@@ -37,6 +39,11 @@ extension FprintDeviceFace {
   func delete(
     under claim: FprintClaim, _ body: @escaping @GLibActor () async -> BusMethodError?
   ) async throws(BusMethodError) {
+    // One deletion after the other, as fprintd has it.
+    while let other = claim.operation, other.kind == .deletion, !claim.isEnding {
+      await other.task?.value
+      claim.end(other)
+    }
     let operation = try claim.begin(.deletion)
     let work = Task { @GLibActor in await body() }
     operation.task = Task { @GLibActor in _ = await work.value }

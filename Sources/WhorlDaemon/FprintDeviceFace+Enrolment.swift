@@ -48,7 +48,7 @@ extension FprintDeviceFace {
         let print = try await self.newPrint(claim, operation, finger)
         self.station.note(nil)
         guard !Task.isCancelled else { return "failed" }
-        return await self.keep(print, finger, claim.user) ? "completed" : "failed"
+        return await self.keep(print, finger, claim.user, for: claim.owner) ? "completed" : "failed"
       } catch .cancelled where Task.isCancelled {
         return "failed"
       } catch .dataFull {
@@ -119,9 +119,13 @@ extension FprintDeviceFace {
       return nil
     }
     let chip = ChipStorage(hall: services.hall, station: station)
-    var host: [HostPrint] = []
+    var host: ArraySlice<HostPrint> = []
+    // Whose finger it is that only the chip knows cannot be told while others' prints cannot be read.
+    var isComplete = false
     do {
-      host = try chip.hostPrints(in: services.hall.store)
+      let found = try chip.hostPrints(in: services.hall.store)
+      host = found.prints.prefix(LinkLimits.prints)
+      isComplete = host.count == found.prints.count && found.unreadable.isSubset(of: [claim.user.name])
     } catch {
       Log.warning("enrolled prints cannot be listed: \(error)")
     }
@@ -142,11 +146,14 @@ extension FprintDeviceFace {
     if index == nil, let stranger {
       // The chip has it, but nobody here: what an account that is gone has left, or another system.
       do throws(ReaderError) {
+        guard isComplete else { throw .general("some enrolled prints cannot be read") }
         try await chip.delete(stranger)
       } catch {
         Log.warning("a print of nobody's could not be deleted from the reader: \(error.line)")
         services.notes.record(
-          claim.owner, "The reader has a print of this finger that belongs to nobody here, and does not delete it.")
+          claim.owner,
+          "The reader has a print of this finger that is nobody's as far as can be seen, and was not deleted; see whorld's log."
+        )
         return "duplicate"
       }
     }
@@ -208,7 +215,7 @@ extension FprintDeviceFace {
   }
 
   /// Stores a new print and has the enclave register it: both, or neither.
-  private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser) async -> Bool {
+  private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser, for owner: String) async -> Bool {
     let description = station.description
     let key = PrintStore.Key(
       user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
@@ -228,6 +235,7 @@ extension FprintDeviceFace {
           user: account.user, finger: finger.rawValue, reader: station.storeName, print: print)
       } catch {
         Log.failure("the print of \(finger.name) was not registered: \(text(error))")
+        services.notes.record(owner, text(error))
         do {
           if let before { try store.save(before, for: key) } else { _ = try store.delete(key) }
         } catch {

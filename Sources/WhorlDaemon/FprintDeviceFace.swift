@@ -43,8 +43,8 @@ final class FprintDeviceFace: BusHandler {
   var claim: FprintClaim?
   /// Whether the reader is being opened for a claim.
   private var isOpening = false
-  /// Whether prints are being deleted without a claim.
-  private var isDeleting = false
+  /// A deletion of prints without a claim.
+  private var looseDeletion: Task<Void, Never>?
   /// Whether the reader was unplugged. Its object stays for as long as somebody holds it.
   private(set) var isGone = false
   /// Told when the object is off the bus.
@@ -275,7 +275,7 @@ final class FprintDeviceFace: BusHandler {
   }
 
   private func refuseWhenClaimed() throws(BusMethodError) {
-    guard claim == nil, !isOpening, !isDeleting else {
+    guard claim == nil, !isOpening, looseDeletion == nil else {
       throw .fprint(.alreadyInUse, "Device was already claimed")
     }
   }
@@ -317,11 +317,14 @@ final class FprintDeviceFace: BusHandler {
   private func leaveDeletion(_ claim: FprintClaim) {
     claim.isEnding = true
     self.claim = nil
-    isDeleting = true
-    Task { @GLibActor in
+    let rest = Task { @GLibActor in
       await claim.operation?.task?.value
       await self.station.leave()
-      self.isDeleting = false
+    }
+    looseDeletion = rest
+    Task { @GLibActor in
+      await rest.value
+      self.endDeletion(rest)
       if self.isGone { self.unregister() }
     }
   }
@@ -357,9 +360,19 @@ final class FprintDeviceFace: BusHandler {
       let claim = try holds(caller)
       return try await delete(under: claim, body)
     }
-    guard !isDeleting, !isOpening else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
-    isDeleting = true
-    defer { isDeleting = false }
-    if let error = await Task(operation: { @GLibActor in await body() }).value { throw error }
+    while let other = looseDeletion {
+      await other.value
+      endDeletion(other)
+    }
+    guard claim == nil, !isOpening else {
+      throw .fprint(.alreadyInUse, "Another operation is already in progress")
+    }
+    let work = Task { @GLibActor in await body() }
+    let deletion = Task { @GLibActor in _ = await work.value }
+    looseDeletion = deletion
+    defer { endDeletion(deletion) }
+    if let error = await work.value { throw error }
   }
+
+  private func endDeletion(_ deletion: Task<Void, Never>) { if looseDeletion == deletion { looseDeletion = nil } }
 }

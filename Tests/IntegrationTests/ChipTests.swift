@@ -94,6 +94,24 @@ import Testing
     #expect(try await client.enroll("left-thumb", scanning: "new", on: world).last == "enroll-completed")
   }
 
+  @Test func `A print whose file is damaged is nobody's for no one: the chip keeps it`() async throws {
+    let (world, client) = try await scene()
+    _ = try await client.call("Release")
+    _ = try await client.call("Claim", "somebody-else")
+    try await client.enroll("left-thumb", scanning: "theirs", on: world)
+    try Bytes.write(Array("FP3 no more".utf8), to: print(1, world, user: "somebody-else"))
+    _ = try await client.call("Release")
+    _ = try await client.call("Claim", "")
+    #expect(try await client.enroll("left-thumb", scanning: "theirs", on: world) == ["enroll-duplicate"])
+    try await client.start("EnrollStart", "right-thumb")
+    try await world.device.scan("new")
+    _ = await client.next()
+    _ = await client.next()
+    try await world.device.command(Self.full)
+    #expect(await client.last() == "enroll-data-full")
+    #expect(try await world.device.storedPrints() == ["theirs"])
+  }
+
   @Test func `A print that the chip has lost is named, and is there again when the chip has it again`() async throws {
     let (world, client) = try await scene()
     try await client.enroll("right-index-finger", scanning: "kept", on: world)

@@ -86,6 +86,9 @@ extension ReaderKeeper.Limits {
     limits.answer = 120_000
     limits.pong = 60_000
     limits.cancel = 60_000
+    limits.settle = 60_000
+    // An idle bridge that ends sees no reader come or go.
+    limits.idle = 600_000
     return limits
   }
 }

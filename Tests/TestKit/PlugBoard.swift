@@ -91,7 +91,7 @@ public final class PlugBoard: Sendable {
         function.restype, function.argtypes = result, arguments
         return function
     add = declare("umockdev_testbed_add_from_string", ctypes.c_int, pointer, text, pointer)
-    send = declare("umockdev_testbed_uevent", None, pointer, text, text)
+    uevent = declare("umockdev_testbed_uevent", None, pointer, text, text)
     remove = declare("umockdev_testbed_remove_device", None, pointer, text)
     attach = declare("umockdev_testbed_attach_ioctl", ctypes.c_int, pointer, text, pointer, pointer)
     request = declare("umockdev_ioctl_client_get_request", ctypes.c_ulong, pointer)
@@ -100,17 +100,7 @@ public final class PlugBoard: Sendable {
     root = declare("umockdev_testbed_get_root_dir", text, pointer)(bed).decode()
     hub = "/devices/pci0000:00/0000:00:14.0/usb1"
 
-    def device(path, address, vendor, product, port, speed, kind, rest):
-        head = bytes([18, 1, 0, 2, *kind, 64, *vendor.to_bytes(2, "little"), *product.to_bytes(2, "little"), 0, 1, 0, 0, 0, 1])
-        lines = [f"P: {path}", f"N: bus/usb/001/{address:03}", "E: BUSNUM=001", f"E: DEVNAME=/dev/bus/usb/001/{address:03}",
-            f"E: DEVNUM={address:03}", "E: DEVTYPE=usb_device", "E: DRIVER=usb", "E: MAJOR=189", f"E: MINOR={address - 1}",
-            f"E: PRODUCT={vendor:x}/{product:x}/100", "E: SUBSYSTEM=usb", "A: bConfigurationValue=1\\n", "A: busnum=1\\n",
-            f"A: devnum={address}\\n", f"A: devpath={port}\\n", f"A: idVendor={vendor:04x}\\n",
-            f"A: idProduct={product:04x}\\n", f"A: speed={speed}\\n", f"H: descriptors={(head + bytes(rest)).hex().upper()}"]
-        if not add(bed, ("\n".join(lines) + "\n\n").encode(), None):
-            sys.exit("no device")
-
-    def uevent(bed, path, action):
+    def ready():
         # umockdev ends the process when a listener's queue is full, where the kernel would lose the event.
         for listener in glob.glob(root + "/event*"):
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
@@ -118,18 +108,31 @@ public final class PlugBoard: Sendable {
                     probe.connect(listener)
                 except OSError:
                     continue
-                select.select([], [probe], [], 10)
-        send(bed, path, action)
+                select.select([], [probe], [])
+
+    def device(path, address, vendor, product, port, speed, kind, rest):
+        head = bytes([18, 1, 0, 2, *kind, 64, *vendor.to_bytes(2, "little"), *product.to_bytes(2, "little"), 0, 1, 0, 0, 0, 1])
+        lines = [f"P: {path}", f"N: bus/usb/001/{address:03}", "E: BUSNUM=001", f"E: DEVNAME=/dev/bus/usb/001/{address:03}",
+            f"E: DEVNUM={address:03}", "E: DEVTYPE=usb_device", "E: DRIVER=usb", "E: MAJOR=189", f"E: MINOR={address - 1}",
+            f"E: PRODUCT={vendor:x}/{product:x}/100", "E: SUBSYSTEM=usb", "A: bConfigurationValue=1\\n", "A: busnum=1\\n",
+            f"A: devnum={address}\\n", f"A: devpath={port}\\n", f"A: idVendor={vendor:04x}\\n",
+            f"A: idProduct={product:04x}\\n", f"A: speed={speed}\\n", f"H: descriptors={(head + bytes(rest)).hex().upper()}"]
+        ready()
+        if not add(bed, ("\n".join(lines) + "\n\n").encode(), None):
+            sys.exit("no device")
 
     def plug(port, address, vendor, product):
         path = f"{hub}/1-{port}"
         device(path, address, vendor, product, port, 12, [0, 0, 0],
             [9, 2, 32, 0, 1, 1, 0, 128, 50, 9, 4, 0, 0, 2, 255, 255, 255, 0, 7, 5, 129, 2, 64, 0, 0, 7, 5, 2, 2, 64, 0, 0])
+        ready()
         uevent(bed, ("/sys" + path).encode(), b"add")
 
     def unplug(port):
         path = f"/sys{hub}/1-{port}".encode()
+        ready()
         uevent(bed, path, b"remove")
+        ready()
         remove(bed, path)
 
     @ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, pointer)

@@ -38,7 +38,7 @@ final class Soak {
     device = VirtualDevice(socket: folder("device"), seconds: 1)
     random = (seed &+ 1) &* 0x9E37_79B9_7F4A_7C15 | 1
     var limits = ReaderKeeper.Limits.standard
-    limits.pong = 2_000
+    limits.pong = 3_000
     limits.pingInterval = 100
     limits.cancel = 1_000
     limits.answer = 3_000
@@ -53,7 +53,13 @@ final class Soak {
   }
 
   func run(_ operations: Int) async throws -> String {
-    reader = ReaderID.ids(of: try await keeper.readers()).first ?? reader
+    // A busy machine may not answer in the short time that is given here.
+    var found: ReaderID?
+    for _ in 0..<50 where found == nil {
+      found = (try? await keeper.readers()).flatMap { ReaderID.ids(of: $0).first }
+      if found == nil { try await glibSleep(milliseconds: 200) }
+    }
+    reader = found ?? reader
     await keeper.stop()
     let descriptors = Self.descriptors()
     let changes = keeper.events()
