@@ -66,6 +66,7 @@ public enum Daemon {
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }
+    sessions.onLock { hall.locked() }
     hall.prepareState = {
       do throws(Surroundings.Unusable) { try surroundings.prepareFolders() } catch { Log.failure(error.line) }
     }
@@ -96,7 +97,8 @@ public enum Daemon {
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
       frame: frame, enclave: enclave, status: status, removal: removal, notes: notes)
-    keeper.onFingerStatus = { [weak manager] reader, needed, present in
+    keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
+      hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)
     }
     hall.onBridgeEnd { [weak manager, weak hall] in

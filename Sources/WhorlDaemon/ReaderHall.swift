@@ -99,6 +99,14 @@ final class ReaderHall {
   /// A person is at the machine.
   func stir() { for station in stations { station.stir() } }
 
+  /// A screen was locked by its user.
+  func locked() { for station in stations { station.locked() } }
+
+  /// What a reader sees, told by the bridge.
+  func fingerStatus(_ reader: ReaderID, needed: Bool, present: Bool) {
+    stations.first { $0.id == reader }?.fingerStatus(needed: needed, present: present)
+  }
+
   /// Somebody's standing has changed.
   func reconsider() {
     for station in stations {

@@ -52,6 +52,11 @@ extension ReaderStation {
         }
       }
       switch end {
+      case .ended(.success(.some)) where pends && touch.wasInProgress(limits.lock):
+        // The hand that has just locked the screen must not open it: lifted, and put on again, it may.
+        Log.notice("a finger that lay on the reader as the screen was locked does not open it")
+        progress(.removeFinger)
+        patience = nil
       case .ended(.success(let index)): return index
       case .ended(.failure(let error)): throw .reader(error)
       case .displaced where !pends: throw .taken(by: "somebody in the session at the seat")
@@ -79,6 +84,19 @@ extension ReaderStation {
     let result = await work.run(body)
     return (result, work.isInterrupted)
   }
+
+  /// What the reader sees, told by the bridge.
+  func fingerStatus(needed: Bool, present: Bool) {
+    if needed, !touch.isNeeded {
+      touch.armedAt = clock.now()
+      touch.presentAt = nil
+    }
+    touch.isNeeded = needed
+    if present, touch.presentAt == nil { touch.presentAt = clock.now() }
+  }
+
+  /// The screen was locked by its user.
+  func locked() { touch.lockedAt = clock.now() }
 
   /// Returns when a wait that pends may arm the reader.
   private func becomeArmable(_ seeker: Seeker, _ waits: @GLibActor () -> Void) async throws(MatchFailure) {
@@ -177,6 +195,29 @@ extension ReaderStation {
     } catch {
       return .failure(error)
     }
+  }
+}
+
+/// When things happened that tell a touch that was under way before the reader was armed from a new one; all by the
+/// station's clock.
+struct TouchTimes {
+  /// Whether the reader waits for a finger.
+  var isNeeded = false
+  /// When it began to, last.
+  var armedAt: Int64?
+  /// When it saw a finger since then.
+  var presentAt: Int64?
+  /// When a screen was locked, last.
+  var lockedAt: Int64?
+
+  /// Nobody touches a reader as soon as this, in milliseconds, after it was armed, except who was touching it before.
+  private static let reaction: Int64 = 250
+
+  /// Whether the finger lay there already, on a reader that was armed not longer than `patience` milliseconds after a
+  /// screen was locked.
+  func wasInProgress(_ patience: Int64) -> Bool {
+    guard let lockedAt, let armedAt, let presentAt, (0...patience).contains(armedAt - lockedAt) else { return false }
+    return presentAt - armedAt < Self.reaction
   }
 }
 

@@ -16,6 +16,8 @@ final class ReaderStation {
     var idle: Int64 = 30_000
     /// The first rest after it refused as too hot, and the longest.
     var coolDown: ClosedRange<Int64> = 30_000...300_000
+    /// After a screen was locked a finger that lies on the reader already counts for nothing.
+    var lock: Int64 = 5_000
   }
 
   /// The number in the object path.
@@ -44,6 +46,7 @@ final class ReaderStation {
   var isMissing = false {
     didSet { if isMissing != oldValue { changes.beat() } }
   }
+  var touch = TouchTimes()
   private var coolDown: CoolDown
   /// What last went wrong with the reader itself (blocked, too hot, ...); nil since it last opened or worked.
   private(set) var trouble: ReaderError?

@@ -40,6 +40,7 @@ final class Sessions {
   private var silentUntil: Int64 = 0
   private var changeHandlers: [@GLibActor () -> Void] = []
   private var activityHandlers: [@GLibActor () -> Void] = []
+  private var lockHandlers: [@GLibActor () -> Void] = []
 
   init(bus: BusConnection) { self.bus = bus }
 
@@ -50,6 +51,9 @@ final class Sessions {
   /// switched to, or the lid was opened.
   func onActivity(_ handler: @escaping @GLibActor () -> Void) { activityHandlers.append(handler) }
 
+  /// Calls `handler` when a session was locked.
+  func onLock(_ handler: @escaping @GLibActor () -> Void) { lockHandlers.append(handler) }
+
   /// Listens to logind, and to UPower for the lid. Starts neither.
   func start() throws(BusError) {
     subscriptions = [
@@ -59,6 +63,9 @@ final class Sessions {
       },
       try follow("org.freedesktop.UPower", "org.freedesktop.UPower") { sessions, _, values in
         if values["LidIsClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+      },
+      try bus.subscribe(sender: Self.name, interface: Self.session, member: "Lock") { [weak self] _ in
+        for handler in self?.lockHandlers ?? [] { handler() }
       },
       try bus.subscribe(sender: Self.name, interface: Self.manager, member: "SessionNew") { [weak self] signal in
         guard let path = signal.arguments.last?.asObjectPath else { return }
@@ -172,6 +179,7 @@ final class Sessions {
     } else if isActive != nil {
       Task { @GLibActor [weak self] in await self?.load(path) }
     }
+    if values["LockedHint"]?.unwrapped.asBool == true { for handler in lockHandlers { handler() } }
     let isBack = values["IdleHint"]?.unwrapped.asBool == false
     if isBack || isActive != nil || values["LockedHint"] != nil { tellActivity() }
   }

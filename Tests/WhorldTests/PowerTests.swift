@@ -195,4 +195,48 @@ import Testing
     locker.cancel()
     _ = await locker.result
   }
+
+  @GLibActor @Test func `The hand that locks the screen does not open it`() async throws {
+    let bench = Bench()
+    var again: [RetryReason] = []
+    func start() -> Task<Int?, any Error> {
+      Task { @GLibActor in
+        try await bench.station.match(
+          [[1]], by: Seeker(name: "the locker"), pends: true, waiting: 5, progress: { again.append($0) })
+      }
+    }
+    bench.station.locked()
+    let locker = start()
+    await settle()
+    bench.station.fingerStatus(needed: true, present: false)
+    bench.station.fingerStatus(needed: true, present: true)
+    bench.readers.end(.success(0))
+    await settle()
+    #expect(bench.readers.arms == 2 && again == [.removeFinger])
+    // Lifted and put on again.
+    bench.station.fingerStatus(needed: false, present: false)
+    bench.station.fingerStatus(needed: true, present: false)
+    await bench.time.pass(seconds: 1)
+    bench.station.fingerStatus(needed: true, present: true)
+    bench.readers.end(.success(0))
+    #expect(try await locker.value == 0)
+    bench.station.fingerStatus(needed: false, present: false)
+
+    // A finger that is another's counts, however early: nobody tries for nothing.
+    bench.station.locked()
+    let second = start()
+    await settle()
+    bench.station.fingerStatus(needed: true, present: true)
+    bench.readers.end(.success(nil))
+    #expect(try await second.value == nil)
+    bench.station.fingerStatus(needed: false, present: false)
+
+    // Without a lock just before, a quick finger is a quick finger.
+    await bench.time.pass(seconds: 10)
+    let third = start()
+    await settle()
+    bench.station.fingerStatus(needed: true, present: true)
+    bench.readers.end(.success(0))
+    #expect(try await third.value == 0)
+  }
 }
