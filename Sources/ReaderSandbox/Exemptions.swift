@@ -7,7 +7,7 @@ struct Exemptions {
 
   init(_ place: ReaderSandbox.Place) {
     guard case .ownFolder(let environment) = place else { return }
-    for name in ["FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE"] {
+    for name in ReaderSandbox.socketVariables {
       guard let socket = environment[name], socket.hasPrefix("/"), let slash = socket.lastIndex(of: "/") else {
         continue
       }

@@ -8,6 +8,11 @@ public import ReaderLink
 /// and what other processes may read, so these come after it; paths come before the filter of system calls, which
 /// knows no call that opens them.
 public enum ReaderSandbox {
+  /// The variables that name the sockets of libfprint's virtual readers.
+  public static let socketVariables = [
+    "FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST",
+  ]
+
   /// Where the bridge runs.
   public enum Place: Sendable {
     /// On the system: as root, it becomes a user of its own.

@@ -13,7 +13,7 @@ enum Hardening {
     case []: .system
     case ["--private"]:
       .ownFolder(
-        environment: ["FP_VIRTUAL_IMAGE", "FP_VIRTUAL_DEVICE", "FP_VIRTUAL_DEVICE_STORAGE", "UMOCKDEV_DIR"]
+        environment: (ReaderSandbox.socketVariables + ["UMOCKDEV_DIR"])
           .reduce(into: [:]) { found, name in found[name] = getenv(name).map { String(cString: $0) } })
     default: nil
     }
