@@ -98,7 +98,7 @@ def flood(kind):
                 say(name)
         ask(*calls, answered)
 
-    for _ in range(200):
+    for _ in range(100):
         ask(*calls, answered)
     stay()
 
