@@ -107,7 +107,8 @@ private struct Machine {
 
   @GLibActor
   func keeper() throws -> ReaderKeeper {
-    let script = "\(head)exec '\(try BuiltPrograms.path("whorl-reader"))'\n"
+    // With a descriptor that nobody closed.
+    let script = "\(head)exec '\(try BuiltPrograms.path("whorl-reader"))' 7</etc/hostname\n"
     return ReaderKeeper(
       program: try folder.writeProgram(script, to: "bridge"), environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"])
   }
