@@ -127,12 +127,12 @@ private struct Machine {
       try folder.writeProgram(script, to: "probe"), environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"])
   }
 
-  /// A script that goes on in a namespace of its own, with the link still on its descriptor.
+  /// A script that goes on in a namespace of its own and in other groups, with the link still on its descriptor.
   private var head: String {
     """
     #!/bin/sh
     set -e
-    [ -n "$INSIDE" ] || exec env INSIDE=1 unshare --mount --propagation private "$0"
+    [ -n "$INSIDE" ] || exec env INSIDE=1 setpriv --groups 6,24 unshare --mount --propagation private "$0"
     mount --bind '\(folder("passwd"))' /etc/passwd
     mount --bind '\(folder("group"))' /etc/group
 
