@@ -61,4 +61,36 @@ import Testing
     try await world.reader.press(SyntheticFinger.leftLoop.press(3))
     try await locker.waitFor("status verify-match done", after: 0)
   }
+
+  @Test func `A claim from the background gives way to a program at the seat, and its end is no wrong finger`()
+    async throws
+  {
+    let world = try await World()
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.addSession("c1", user: 0, active: false)
+    try await logind.addSession("c2", user: 0, active: true)
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    let locker = try await FprintClient(world)
+    try logind.place(locker.program, in: "c1")
+    try await locker.ask("claim")
+    try await locker.ask("verify")
+    let third = try await FprintClient(world)
+    try logind.place(third.program, in: "c1")
+    await #expect(throws: WorldError.self, "both are in the background") { try await third.ask("claim") }
+
+    let greeter = try await FprintClient(world)
+    try logind.place(greeter.program, in: "c2")
+    try await greeter.ask("claim")
+    try await locker.waitFor("status verify-unknown-error done", after: 0)
+    await #expect(throws: WorldError.self) { try await locker.ask("claim") }
+    try await greeter.ask("verify")
+    try await greeter.waitFor("needed True", after: 0)
+    try await world.reader.press(SyntheticFinger.leftLoop.press(2))
+    try await greeter.waitFor("status verify-match done", after: 0)
+    try await greeter.ask("stop")
+    try await greeter.ask("release")
+    try await locker.ask("claim")
+  }
 }
