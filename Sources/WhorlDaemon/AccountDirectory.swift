@@ -112,7 +112,7 @@ public final class AccountDirectory: Sendable {
       return state.lastNumber
     }
     let seconds = max(1, Int(patience.components.seconds))
-    let patience = patience
+    let milliseconds = Int(patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000)
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withCheckedContinuation { continuation in
@@ -135,8 +135,7 @@ public final class AccountDirectory: Sendable {
       case .start: if !startThread(question) { return finish(question, .none(.overloaded)) }
       case .refuse: return continuation.resume(returning: .none(.overloaded))
       }
-      timer = Task {
-        guard (try? await Task.sleep(for: patience)) != nil else { return }
+      timer = Timeout.start(milliseconds: milliseconds) {
         let waiter = self.state.withLock { $0.waiting[question]?.removeValue(forKey: number) }
         waiter?.resume(returning: .none(.slow(seconds: seconds)))
       }

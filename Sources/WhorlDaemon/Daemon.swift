@@ -74,7 +74,7 @@ public enum Daemon {
     let passcodes = PasscodeChild(surroundings: surroundings, accounts: accounts)
     let enclave = Enclave(
       stateDirectory: surroundings.stateFolder, deviceKeys: surroundings.deviceKeys, sensor: sensor,
-      passcode: passcodes)
+      passcode: passcodes, clock: DaemonEnclaveClock())
     let clients = ClientTasks(bus: bus)
     clients.onVanish { connection in Task { await enclave.connectionClosed(connection) } }
     let status = StatusReport(

@@ -1,3 +1,4 @@
+import CTaskPool
 import GLibLoop
 import Glibc
 import WhorlDaemon
@@ -12,6 +13,9 @@ struct Main {
       Log.failure("whorld: unknown argument \(unknown); it takes none (see whorld(8))")
       exit(2)
     }
+    // Idle, the daemon wakes for nothing: see CTaskPool. Four threads: whatever blocks for long has its own.
+    let error = whorl_taskpool_install(4)
+    if error != 0 { Log.warning("no threads of its own (error \(error)): whorld wakes once a second when idle") }
     exit(GLibLoop.run { await Daemon.run() })
   }
 }

@@ -1,3 +1,4 @@
+import GLibLoop
 import Glibc
 import Keychain
 import Synchronization
@@ -6,6 +7,8 @@ import Testing
 @testable import WhorlDaemon
 
 @Suite struct AccountsTests {
+  init() { GLibLoop.startThread() }
+
   @Test func `Accounts are found by name and by uid`() async throws {
     let accounts = AccountDirectory()
     #expect(try await accounts.named("root", for: UserID(0))?.user == UserID(0))
