@@ -92,7 +92,7 @@ let package = Package(
     library("ReaderLink"),
     library("Fingerprint", ["CFPrint", "CGLib", "GLibLoop", "ReaderLink"]),
     library("ReaderSandbox", ["ReaderLink", "CSeccomp", "CPosix"]),
-    program("whorl-reader", ["Fingerprint", "ReaderLink", "ReaderSandbox", "GLibLoop"]),
+    program("whorl-reader", ["Fingerprint", "ReaderLink", "ReaderSandbox", "GLibLoop", "CTaskPool"]),
     library("ChildProcess", ["CPosix"]),
     library("ReaderKeeper", ["ChildProcess", "ReaderLink", "GLibLoop", "CGLib", "CPosix"]),
     library("PrintStore", ["ReaderLink", "CPosix"]),

@@ -61,8 +61,6 @@ struct CallFilter {
     try allow("clone", Condition(argument: 0, mask: thread | spaces, value: thread))
     // Its flags are in memory, where no filter sees them; libc takes clone instead.
     try add(cseccomp_errno(ENOSYS), "clone3", [])
-    // Swift's thread pool raises its own threads, as far as the limit on that goes.
-    try allow("setpriority", Condition(argument: 0, value: 0), Condition(argument: 1, value: 0))
     // abort(3) and libc's own messages between threads.
     try allow("tgkill", Condition(argument: 0, value: UInt64(getpid())))
     for option in [cposix_PR_SET_NAME, cposix_PR_GET_NAME] {

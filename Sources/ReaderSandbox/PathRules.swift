@@ -44,7 +44,7 @@ enum PathRules {
   /// What libfprint, libusb, libudev, NSS (uru4000) and the loader read, as seen with strace.
   private static let readable = [
     "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/sys", "/run/udev",
-    "/dev/urandom",
+    "/dev/urandom", "/proc/sys/crypto/fips_enabled",
   ]
 
   /// The kernel's version of Landlock; below 1 where it has none.
@@ -69,9 +69,6 @@ enum PathRules {
   private static func rules(_ exemptions: Exemptions) -> [(String, Access)] {
     var rules = readable.map { ($0, Access.read) }
     rules += [("/dev", .readFolder), ("/dev/null", .device), ("/dev/bus/usb", [.device, .readFolder])]
-    // Swift's thread pool looks into /proc/TID/stat of its threads and crashes where it cannot; their numbers are not
-    // known yet. Files only, so no list of processes, and whorld's unit hides those of others altogether.
-    rules.append(("/proc", .readFile))
     // libfprint looks for these once, at the start, as we do; USB devices come and go below their folder.
     rules += deviceNodes().map { ($0, .device) }
     rules += exemptions.socketFolders.map { ($0, [.makeSocket, .removeFile] as Access) }

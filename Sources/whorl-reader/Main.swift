@@ -1,4 +1,5 @@
 // The bridge: libfprint behind a socket. Started by whorld, which treats all that it says as untrusted.
+internal import CTaskPool
 internal import Fingerprint
 internal import GLibLoop
 internal import Glibc
@@ -14,6 +15,8 @@ struct Main {
       exit(BridgeExit.usage.rawValue)
     }
     Hardening.apply(in: place)
+    // In place of libdispatch's pool, which reads /proc/TID/stat of its threads and crashes where it cannot.
+    guard whorl_taskpool_install(2) == 0 else { exit(BridgeExit.notShed.rawValue) }
     // Drivers and the libraries below them write to pipes and sockets of their own.
     signal(SIGPIPE, SIG_IGN)
     let log = LibraryLog()
