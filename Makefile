@@ -62,7 +62,7 @@ demo: packages-test
 test: packages-test
 	@$(MAKE) --no-print-directory all
 	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
-	  $(SWIFT) test --scratch-path $(SCRATCH)
+	  SWIFT="$(SWIFT)" Tests/run.sh $(SCRATCH)
 	Tests/Packaging/run.sh
 
 soak: packages-test

@@ -172,6 +172,15 @@ public struct PrintStore: Sendable {
     return true
   }
 
+  /// Whether there is anything in the store's folder that should be a user's folder and is none.
+  public func hasStrays() throws(PrintStoreError) -> Bool {
+    guard let folder = try Folder.root(root, create: false) else { return false }
+    for name in try folder.names() where name.utf8.first != UInt8(ascii: ".") {
+      if let status = try folder.status(name), !FileKind.isFolder(status) { return true }
+    }
+    return false
+  }
+
   // MARK: - One folder
 
   /// False where the folder or the half-written file was removed meanwhile.

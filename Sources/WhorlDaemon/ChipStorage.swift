@@ -68,10 +68,18 @@ struct ChipStorage {
         Log.warning("\(known.count) prints are too many to compare with the chip of \(station.description.name)")
         return nil
       }
-      result.isComplete = unreadable.isEmpty
+      result.isComplete = try unreadable.isEmpty && !hall.store.hasStrays()
       let stored = try await hall.keeper.storedPrints(station.id, known: known.map(\.data))
       let found = Set(stored.compactMap(\.knownIndex))
       result.count = stored.count
+      // One print or another gets lost; a chip that shows none of many is another reader's, or has a fault.
+      if stored.isEmpty, kept.count > 1 {
+        Log.warning("\(station.description.name) shows none of \(kept.count) prints; they are kept, look at the reader")
+        result.isComplete = false
+        result.lost = kept
+        station.chip = result
+        return result
+      }
       result.foreign = stored.filter { $0.knownIndex == nil }.sorted { ($0.enrolled ?? 0) > ($1.enrolled ?? 0) }
       for (index, print) in known.enumerated() {
         let isKept = index < kept.count
@@ -95,6 +103,16 @@ struct ChipStorage {
     }
     station.chip = result
     return result
+  }
+
+  /// Puts back what was taken for lost, for a reader that does not list what it holds: nobody can say so of it.
+  func bringAllBackWhereUnlisted() {
+    guard !features.contains(.storageList) else { return }
+    do {
+      for print in try hostPrints(in: hall.lostPrints).prints { try bringBack(print) }
+    } catch {
+      Log.warning("prints that were taken for lost cannot be put back: \(error)")
+    }
   }
 
   /// Deletes one print that nobody on the host has, to make room; false where there is none, or where a print that
@@ -153,6 +171,8 @@ struct ChipStorage {
 
   private func move(_ print: HostPrint, from: PrintStore, to: PrintStore) throws(PrintStoreError) {
     let key = key(print.user, print.finger)
+    // The chip took its time: what was forgotten, deleted or enrolled anew meanwhile must not come back.
+    guard try from.load(key) == print.data else { return }
     hall.prepareState()
     try to.save(print.data, for: key)
     _ = try from.delete(key)

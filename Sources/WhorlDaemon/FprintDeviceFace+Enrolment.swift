@@ -124,8 +124,12 @@ extension FprintDeviceFace {
     var isComplete = false
     do {
       let found = try chip.hostPrints(in: services.hall.store)
-      host = found.prints.prefix(LinkLimits.prints)
-      isComplete = host.count == found.prints.count && found.unreadable.isSubset(of: [claim.user.name])
+      // What a chip was thought to have lost is somebody's all the same.
+      let known = try found.prints + chip.hostPrints(in: services.hall.lostPrints).prints
+      host = known.prefix(LinkLimits.prints)
+      isComplete =
+        try host.count == known.count && found.unreadable.isSubset(of: [claim.user.name])
+        && !services.hall.store.hasStrays()
     } catch {
       Log.warning("enrolled prints cannot be listed: \(error)")
     }

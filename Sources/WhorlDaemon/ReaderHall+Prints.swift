@@ -51,6 +51,18 @@ extension ReaderHall {
     return (all.prints.map { (finger: $0.0, data: $0.1) }, all.damaged.map(\.0))
   }
 
+  /// Whether a print is on the disk as it was when it was loaded.
+  func keeps(_ print: (finger: Finger, data: [UInt8]), of name: String, on station: ReaderStation) -> Bool {
+    let key = PrintStore.Key(
+      user: name, driver: station.description.driver, deviceID: station.description.deviceID, finger: print.finger)
+    do {
+      return try store.load(key) == print.data
+    } catch {
+      Log.warning("the print of \(print.finger.name) cannot be read any more: \(error)")
+      return false
+    }
+  }
+
   /// The fingers that the disk names for a user on one reader, readable or not. None where they are a former account's.
   func fingers(of user: FprintUser, on station: ReaderStation) throws(PrintStoreError) -> [Finger] {
     guard try ownership(of: user) == .own else { return [] }

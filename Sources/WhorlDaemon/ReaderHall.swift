@@ -171,6 +171,7 @@ final class ReaderHall {
     guard !came.isEmpty || !went.isEmpty else { return }
     for station in came { Log.notice("reader \(station.number): \(station.description.name)") }
     for station in went { Log.notice("reader \(station.number) is gone: \(station.description.name)") }
+    for station in came { ChipStorage(hall: self, station: station).bringAllBackWhereUnlisted() }
     for lister in listers { lister(came, went) }
   }
 

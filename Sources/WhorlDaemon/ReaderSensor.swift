@@ -192,7 +192,8 @@ final class ReaderSensor: BiometrySensor {
         armed: { report.armed(station, fingers: prints.map(\.finger.name)) },
         unusable: { [hall] indices in hall.noteUnusable(indices.map { prints[$0].finger }, of: name) },
         progress: { progress(.retry(reason: $0.busName)) })
-      if let index, prints.indices.contains(index) {
+      // A finger that was deleted, or whose account was forgotten, while the reader waited is none of his any more.
+      if let index, prints.indices.contains(index), hall.keeps(prints[index], of: name, on: station) {
         result = .success(
           .match(
             Touch(
@@ -201,6 +202,9 @@ final class ReaderSensor: BiometrySensor {
       } else {
         result = .success(.noMatch)
       }
+    } catch .reader(.dataNotFound) {
+      // The chip knows none of them: as good as another finger, and counted as that.
+      result = .success(.noMatch)
     } catch {
       result = .failure(SensorError(error))
     }

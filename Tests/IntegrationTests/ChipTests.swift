@@ -129,6 +129,31 @@ import Testing
       try await client.call("ListEnrolledFingers", "").arguments == [.strings(["left-thumb", "right-index-finger"])])
   }
 
+  @Test func `A chip that shows none of many prints costs nobody his`() async throws {
+    let (world, client) = try await scene()
+    for (finger, id) in [("right-index-finger", "one"), ("left-thumb", "two")] {
+      try await client.enroll(finger, scanning: id, on: world)
+    }
+    for id in ["one", "two"] { try await world.device.command("REMOVE \(id)") }
+    #expect(try await client.verify(scanning: "other", on: world) == "verify-no-match")
+    #expect(Bytes.exists(print(7, world)) && Bytes.exists(print(1, world)))
+    for id in ["one", "two"] { try await world.device.command("INSERT \(id)") }
+    #expect(try await client.verify(scanning: "two", on: world) == "verify-match")
+  }
+
+  @Test func `A finger that the chip was thought to have lost is its owner's still`() async throws {
+    let (world, client) = try await scene()
+    try await client.enroll("right-index-finger", scanning: "kept", on: world)
+    try await client.enroll("left-thumb", scanning: "lost", on: world)
+    try await world.device.command("REMOVE lost")
+    #expect(try await client.verify(scanning: "other", on: world) == "verify-no-match")
+    _ = try await client.call("Release")
+    try await world.device.command("INSERT lost")
+    _ = try await client.call("Claim", "somebody-else")
+    #expect(try await client.enroll("left-thumb", scanning: "lost", on: world) == ["enroll-duplicate"])
+    #expect(try await world.device.storedPrints().sorted() == ["kept", "lost"])
+  }
+
   @Test func `What binds a secret to the set of fingers outlives what the chip says`() async throws {
     let (world, client) = try await scene()
     try await client.enroll("right-index-finger", scanning: "kept", on: world)

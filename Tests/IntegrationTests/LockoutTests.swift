@@ -1,3 +1,4 @@
+import Bus
 import Glibc
 import SecretMemory
 import TestKit
@@ -70,5 +71,41 @@ import Testing
           ["get", "mail"], pressing: [SyntheticFinger.whorl.press(round), SyntheticFinger.leftLoop.press(round + 2)]
         ).text == "a")
     }
+  }
+
+  @Test func `A chip that does not know the finger counts as a miss, for a secret too`() async throws {
+    let world = try await World(.device)
+    try await world.startDaemon()
+    let probe = try await FprintProbe(world)
+    _ = try await probe.call("Claim", "")
+    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    _ = try await probe.call("Release")
+    #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
+    let request = try world.start(["get", "mail"])
+    var seen = 0
+    for _ in 1...3 {
+      seen = try await world.nextPrompt(request, after: seen)
+      try await world.device.command("ERROR 7")
+    }
+    #expect(try await request.wait().status == 4)
+    #expect(try await world.whorl(["status"]).text.contains("3 of 5 misses"))
+  }
+
+  @Test func `A finger that is deleted while a login waits for it opens that no more`() async throws {
+    let world = try await World(.device)
+    try await world.startDaemon()
+    let probe = try await FprintProbe(world)
+    _ = try await probe.call("Claim", "")
+    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    _ = try await probe.call("Release")
+    await probe.property("finger-needed", is: .boolean(false))
+    let client = try await Client(world)
+    let login = Task {
+      try await client.call("Authentication1", "Authenticate", [.string("root"), .string("test"), .options([:])])
+    }
+    await probe.property("finger-needed", is: .boolean(true))
+    _ = try await probe.call("DeleteEnrolledFingers", "")
+    try await world.device.scan("mine")
+    await #expect(throws: (any Error).self) { try await login.value }
   }
 }
