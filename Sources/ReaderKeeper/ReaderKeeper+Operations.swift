@@ -89,10 +89,11 @@ extension ReaderKeeper {
   /// - Parameter stranger: told, before this returns nil, the print of the reader's own storage that the finger is,
   ///   where it is none of those given; good for deleting it there.
   public func identify(
-    _ reader: ReaderID, among prints: [[UInt8]], stranger: @escaping @GLibActor ([UInt8]) -> Void,
+    _ reader: ReaderID, among prints: [[UInt8]], unusable: @escaping @GLibActor ([Int]) -> Void,
+    stranger: @escaping @GLibActor ([UInt8]) -> Void,
     progress: @escaping @GLibActor (RetryReason) -> Void
   ) async throws(ReaderError) -> Int? {
-    try await match(reader, progress, { _ in }, stranger) { .identify(reader: $0, prints: prints) }
+    try await match(reader, progress, unusable, stranger) { .identify(reader: $0, prints: prints) }
   }
 
   /// Waits until the reader has let go of the finger whose verdict it told early; after so many milliseconds ends its

@@ -117,11 +117,12 @@ struct ChipStorage {
 
   /// Deletes one print that nobody on the host has, to make room; false where there is none, or where a print that
   /// cannot be read may be that one.
-  func collectOne() async throws(ReaderError) -> Bool {
+  /// - Parameter isKnown: whether the host's prints are known to be good ones.
+  func collectOne(if isKnown: Bool) async throws(ReaderError) -> Bool {
     guard features.contains(.storageDelete), let survey = try await survey(), let print = survey.foreign.first else {
       return false
     }
-    guard survey.isComplete else {
+    guard survey.isComplete, isKnown else {
       Log.warning("no room is made on \(station.description.name): some prints on the disk cannot be read")
       return false
     }

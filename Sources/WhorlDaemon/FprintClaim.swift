@@ -79,6 +79,9 @@ final class FprintClaim {
   var operation: Operation?
   /// Whether a Release, or the client's end, is being carried out.
   var isEnding = false
+  /// Whether every print of the host is known to be one that the reader can use, so that what else is on its chip is
+  /// nobody's. Known after the first touch of an enrolment.
+  var mayCollect = false
   /// Whether the prints on the chip were compared with those on the disk under this claim.
   var hasComparedChip = false
 

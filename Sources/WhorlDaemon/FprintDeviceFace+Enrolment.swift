@@ -42,7 +42,7 @@ extension FprintDeviceFace {
       do throws(ReaderError) {
         if let hindrance = self.station.hindrance { throw hindrance }
         try await self.station.open()
-        try await self.makeRoomWhereFull()
+        try await self.refuseWhereFull()
         self.beginWhenArmed(operation)
         if let refusal = try await self.refuseDuplicate(claim, operation, finger) { return refusal }
         let print = try await self.newPrint(claim, operation, finger)
@@ -66,15 +66,16 @@ extension FprintDeviceFace {
     }
   }
 
-  /// Makes room on a chip that is known to be full, before the first touch.
-  private func makeRoomWhereFull() async throws(ReaderError) {
+  /// Finds out before the first touch that a chip has no room, where it is known how much it holds. What belongs to
+  /// nobody there makes room after that touch.
+  private func refuseWhereFull() async throws(ReaderError) {
     let chip = ChipStorage(hall: services.hall, station: station)
     try await chip.clearIfNobodys()
     guard let capacity = station.chipCapacity, let count = station.chip?.count, count >= capacity,
       // What was deleted since then is not counted.
-      let now = try await chip.survey()?.count, now >= capacity
+      let now = try await chip.survey(), now.count >= capacity, now.foreign.isEmpty
     else { return }
-    guard try await chip.collectOne() else { throw .dataFull("its memory is full") }
+    throw .dataFull("its memory is full")
   }
 
   /// Lets the Start answer once the reader waits for a finger, so that whoever is told to touch it is not too early; a
@@ -89,7 +90,7 @@ extension FprintDeviceFace {
   }
 
   /// Brings chip and disk in step, once the first touch has shown that somebody is there.
-  private func compareChip() async throws(ReaderError) {
+  private func compareChip(_ claim: FprintClaim) async throws(ReaderError) {
     let chip = ChipStorage(hall: services.hall, station: station)
     // To its end, also where the one who enrols has gone: the next one shall find room.
     let result = await Task { @GLibActor () -> Result<Void, ReaderError> in
@@ -100,7 +101,8 @@ extension FprintDeviceFace {
         } catch .dataFull {
           // Some chips say so whatever they are asked.
         }
-        return try await chip.collectOne() ? .success(()) : .failure(.dataFull("its memory is full"))
+        return try await chip.collectOne(if: claim.mayCollect)
+          ? .success(()) : .failure(.dataFull("its memory is full"))
       } catch {
         return .failure(error)
       }
@@ -136,12 +138,16 @@ extension FprintDeviceFace {
     var index: Int?
     var stranger: [UInt8]?
     do throws(ReaderError) {
-      index = try await services.hall.keeper.identify(
-        station.id, among: host.map(\.data), stranger: { stranger = $0 },
-        progress: { self.emit("EnrollStatus", "enroll-" + FprintNames.status($0), operation) })
+      index = try await compare(host, claim, operation) {
+        // Whose they are is known, but not which of the chip's prints.
+        if !$0.isSubset(of: [claim.user.name]) { isComplete = false }
+      } stranger: {
+        stranger = $0
+      }
     } catch .dataNotFound {
       // The chip knows none of them, so it does not know this finger.
     }
+    claim.mayCollect = isComplete
     // The print that is to be replaced may be of the same finger.
     if let index, host.indices.contains(index), !(host[index].user == claim.user.name && host[index].finger == finger) {
       explainDuplicate(host[index], claim)
@@ -162,10 +168,31 @@ extension FprintDeviceFace {
       }
     }
     // All that the reader does besides waiting for a finger is done before the next touch is asked for.
-    try await compareChip()
+    try await compareChip(claim)
     try await makeWay(for: finger, claim.user)
     emit("EnrollStatus", "enroll-stage-passed", operation)
     return nil
+  }
+
+  /// One touch, compared with those of the prints that the reader can use.
+  /// - Parameter unusable: told whose prints it cannot.
+  private func compare(
+    _ host: ArraySlice<HostPrint>, _ claim: FprintClaim, _ operation: FprintClaim.Operation,
+    unusable: @escaping @GLibActor (Set<String>) -> Void, stranger: @escaping @GLibActor ([UInt8]) -> Void
+  ) async throws(ReaderError) -> Int? {
+    let again: @GLibActor (RetryReason) -> Void = {
+      self.emit("EnrollStatus", "enroll-" + FprintNames.status($0), operation)
+    }
+    do throws(ReaderError) {
+      return try await services.hall.keeper.identify(
+        station.id, among: host.map(\.data), unusable: { unusable(Set($0.map { host[$0].user })) }, stranger: stranger,
+        progress: again)
+    } catch .dataInvalid where !host.isEmpty {
+      // None of them is good, and nothing was waited for.
+      unusable(Set(host.map(\.user)))
+      return try await services.hall.keeper.identify(
+        station.id, among: [], unusable: { _ in }, stranger: stranger, progress: again)
+    }
   }
 
   /// The touches that make a print. A chip that is full is rid of prints that nobody here has, one by one.
@@ -188,7 +215,7 @@ extension FprintDeviceFace {
         let made = await Task { @GLibActor () -> Bool in
           do throws(ReaderError) {
             if let survey = try await chip.survey() { self.station.chipCapacity = survey.count }
-            return try await chip.collectOne()
+            return try await chip.collectOne(if: claim.mayCollect)
           } catch {
             Log.warning("no room could be made on the reader: \(error.line)")
             return false

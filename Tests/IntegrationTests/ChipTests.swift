@@ -148,8 +148,8 @@ import Testing
     try await world.device.command("REMOVE lost")
     #expect(try await client.verify(scanning: "other", on: world) == "verify-no-match")
     _ = try await client.call("Release")
-    try await world.device.command("INSERT lost")
     _ = try await client.call("Claim", "somebody-else")
+    try await world.device.command("INSERT lost")
     #expect(try await client.enroll("left-thumb", scanning: "lost", on: world) == ["enroll-duplicate"])
     #expect(try await world.device.storedPrints().sorted() == ["kept", "lost"])
   }
