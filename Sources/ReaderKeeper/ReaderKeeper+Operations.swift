@@ -96,12 +96,6 @@ extension ReaderKeeper {
     try await match(reader, progress, unusable, stranger) { .identify(reader: $0, prints: prints) }
   }
 
-  /// Waits until the reader has let go of the finger whose verdict it told early; after so many milliseconds ends its
-  /// wait for that.
-  public func settle(_ reader: ReaderID, milliseconds: Int) async {
-    await settleSession(reader, milliseconds)
-  }
-
   /// Takes one image, waiting for a finger.
   public func capture(_ reader: ReaderID) async throws(ReaderError) -> Image {
     guard case .image(let width, let height, let pixels) = try await ask(reader, { .capture(reader: $0) }) else {

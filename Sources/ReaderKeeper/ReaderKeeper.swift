@@ -193,7 +193,9 @@ public final class ReaderKeeper {
     }
   }
 
-  func settleSession(_ reader: ReaderID, _ milliseconds: Int) async {
+  /// Waits until the reader has let go of the finger whose verdict it told early; after so many milliseconds ends its
+  /// wait for that.
+  public func settle(_ reader: ReaderID, milliseconds: Int) async {
     guard let session, let token = session.token(of: reader) else { return }
     await session.letGo(token, milliseconds)
   }

@@ -157,7 +157,7 @@ struct ChipStorage {
   /// Forgets that a finger's print was lost, as when it is enrolled again or deleted.
   func forgetLost(_ user: String, _ finger: Finger) {
     do {
-      if try hall.lostPrints.delete(key(user, finger)) {
+      if try hall.lostPrints.delete(station.printKey(of: user, finger)) {
         station.chip?.lost.removeAll { $0.user == user && $0.finger == finger }
       }
     } catch {
@@ -165,13 +165,8 @@ struct ChipStorage {
     }
   }
 
-  private func key(_ user: String, _ finger: Finger) -> PrintStore.Key {
-    PrintStore.Key(
-      user: user, driver: station.description.driver, deviceID: station.description.deviceID, finger: finger)
-  }
-
   private func move(_ print: HostPrint, from: PrintStore, to: PrintStore) throws(PrintStoreError) {
-    let key = key(print.user, print.finger)
+    let key = station.printKey(of: print.user, print.finger)
     // The chip took its time: what was forgotten, deleted or enrolled anew meanwhile must not come back.
     guard try from.load(key) == print.data else { return }
     hall.prepareState()
@@ -181,11 +176,11 @@ struct ChipStorage {
 
   /// Back to the disk, unless the finger was enrolled anew meanwhile.
   private func bringBack(_ print: HostPrint) throws(PrintStoreError) {
-    if try hall.store.load(key(print.user, print.finger)) == nil {
+    if try hall.store.load(station.printKey(of: print.user, print.finger)) == nil {
       Log.notice("\(station.description.name) has the print of \(print.finger.name) of \(print.user.printable) again")
       try move(print, from: hall.lostPrints, to: hall.store)
     } else {
-      _ = try hall.lostPrints.delete(key(print.user, print.finger))
+      _ = try hall.lostPrints.delete(station.printKey(of: print.user, print.finger))
     }
   }
 }

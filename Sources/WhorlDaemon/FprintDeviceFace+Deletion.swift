@@ -102,9 +102,7 @@ extension FprintDeviceFace {
   private func delete(
     _ finger: Finger, of user: FprintUser, onChip: Bool
   ) async throws(BusMethodError) -> BusMethodError? {
-    let description = station.description
-    let key = PrintStore.Key(
-      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
+    let key = station.printKey(of: user.name, finger)
     var data: [UInt8]?
     do { data = try services.hall.store.load(key) } catch { Log.warning("deleting a damaged print: \(error)") }
     var chipError: BusMethodError?

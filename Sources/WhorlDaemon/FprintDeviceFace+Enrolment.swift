@@ -231,8 +231,7 @@ extension FprintDeviceFace {
   private func makeWay(for finger: Finger, _ user: FprintUser) async throws(ReaderError) {
     let description = station.description
     guard description.features.isSuperset(of: [.storageDelete, .duplicatesCheck]) else { return }
-    let key = PrintStore.Key(
-      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
+    let key = station.printKey(of: user.name, finger)
     do {
       guard let old = try services.hall.store.load(key) else { return }
       try await services.hall.keeper.deletePrint(station.id, print: old)
@@ -247,9 +246,7 @@ extension FprintDeviceFace {
 
   /// Stores a new print and has the enclave register it: both, or neither.
   private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser, for owner: String) async -> Bool {
-    let description = station.description
-    let key = PrintStore.Key(
-      user: user.name, driver: description.driver, deviceID: description.deviceID, finger: finger)
+    let key = station.printKey(of: user.name, finger)
     let store = services.hall.store
     var before: [UInt8]?
     do { before = try store.load(key) } catch { Log.warning("a damaged print is replaced: \(error)") }
@@ -278,7 +275,7 @@ extension FprintDeviceFace {
     }
     ChipStorage(hall: services.hall, station: station).forgetLost(user.name, finger)
     // The one that it replaces is nobody's now; a chip that looks for duplicates has lost it before.
-    if let before, !description.features.contains(.duplicatesCheck) { await dropFromChip(before) }
+    if let before, !station.description.features.contains(.duplicatesCheck) { await dropFromChip(before) }
     return true
   }
 

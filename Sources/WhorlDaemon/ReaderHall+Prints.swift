@@ -53,8 +53,7 @@ extension ReaderHall {
 
   /// Whether a print is on the disk as it was when it was loaded.
   func keeps(_ print: (finger: Finger, data: [UInt8]), of name: String, on station: ReaderStation) -> Bool {
-    let key = PrintStore.Key(
-      user: name, driver: station.description.driver, deviceID: station.description.deviceID, finger: print.finger)
+    let key = station.printKey(of: name, print.finger)
     do {
       return try store.load(key) == print.data
     } catch {

@@ -1,4 +1,5 @@
 internal import GLibLoop
+internal import PrintStore
 internal import ReaderKeeper
 internal import ReaderLink
 
@@ -75,6 +76,11 @@ final class ReaderStation {
 
   /// The reader as the enclave and the print store name it.
   var storeName: String { "\(description.driver)/\(description.deviceID)" }
+
+  /// Where the print store has a finger of a user that was enrolled on this reader.
+  func printKey(of user: String, _ finger: Finger) -> PrintStore.Key {
+    PrintStore.Key(user: user, driver: description.driver, deviceID: description.deviceID, finger: finger)
+  }
 
   // MARK: Whether it may work
 
