@@ -92,6 +92,20 @@ extension BusConnection {
       uid: uid, pid: facts["ProcessID"]?.asUInt32, process: try? reply.descriptor(facts["ProcessFD"]))
   }
 
+  /// The uid of the user behind a connection, by its unique name; the bus is asked once for each connection.
+  /// - Throws: as ``credentials(of:)``.
+  public func user(of connection: String) async throws(BusError) -> UInt32 {
+    if let known = users[connection] { return known }
+    let user = try await credentials(of: connection).uid
+    // Other names get other owners.
+    guard connection.hasPrefix(":") else { return user }
+    if users.count >= Self.rememberedUsers { users = [:] }
+    users[connection] = user
+    return user
+  }
+
+  private nonisolated static let rememberedUsers = 1024
+
   /// Calls `vanished` once when nobody owns the name any more; soon, where nobody does now. Also when our own
   /// connection closes.
   ///

@@ -16,6 +16,8 @@ public final class BusConnection {
 
   var vanishWatches: [String: [UInt64: @GLibActor () -> Void]] = [:]
   var vanishSubscription: BusSubscription?
+  /// The uids of connections that were asked for.
+  var users: [String: UInt32] = [:]
   private var closedHandlers: [UInt64: @GLibActor () -> Void] = [:]
   private var lastToken: UInt64 = 0
 

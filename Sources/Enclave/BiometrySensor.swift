@@ -83,8 +83,8 @@ public struct Touch: Sendable, Hashable {
 public enum MatchOutcome: Sendable, Hashable {
   /// The finger is the user's.
   case match(Touch)
-  /// The finger is another; counts as a miss.
-  case noMatch
+  /// The finger is another. On so many readers at the same moment: each counts as a miss.
+  case noMatch(readers: Int)
 }
 
 /// Why an armed wait ended without a verdict. None of these is a miss.

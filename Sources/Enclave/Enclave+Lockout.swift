@@ -48,14 +48,14 @@ extension Enclave {
     guard record.misses < LockoutPolicy.allowedMisses else { throw .biometryLockout }
   }
 
-  /// Records a miss, on the disk when this returns. Whoever calls it locks the user out once none is left.
+  /// Records a miss, or several at once, on the disk when this returns. Whoever calls it locks the user out once none is left.
   /// - Returns: how many misses are left.
   /// - Throws: where it could not be recorded; the user counts as locked out then.
-  func recordMiss(of user: UserID) throws(EnclaveError) -> Int {
+  func recordMiss(of user: UserID, count: Int = 1) throws(EnclaveError) -> Int {
     do {
       let left = try withKeychain(of: user) { keychain throws(KeychainError) in
         var record = try keychain.lockout()
-        record.misses = min(record.misses + 1, 255)
+        record.misses = min(record.misses + count, 255)
         try store(record, in: keychain)
         return max(0, LockoutPolicy.allowedMisses - record.misses)
       }

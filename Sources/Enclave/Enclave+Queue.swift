@@ -163,8 +163,8 @@ extension Enclave {
       let wait = newNumber()
       let verdict = await verdict(of: wait, for: operation)
       switch verdict {
-      case .success(.noMatch):
-        missed(id, user)
+      case .success(.noMatch(let readers)):
+        missed(id, user, onReaders: readers)
       case .success(.match(let touch)):
         return matched(id, wait, touch)
       case .failure(.cancelled) where active?.givesWay == true:
@@ -207,19 +207,20 @@ extension Enclave {
     }
   }
 
-  /// A finger was seen that is not the user's. It counts even where the request has ended meanwhile: otherwise whoever
+  /// A finger was seen that is not the user's, or several on as many readers. It counts even where the request has ended meanwhile: otherwise whoever
   /// cancels in time could try fingers without end.
-  private func missed(_ id: UInt64, _ user: UserID) {
+  private func missed(_ id: UInt64, _ user: UserID, onReaders readers: Int) {
+    let misses = max(1, min(readers, LockoutPolicy.allowedMisses))
     let left: Int
     do {
-      left = try recordMiss(of: user)  // before it is reported
+      left = try recordMiss(of: user, count: misses)  // before it is reported
     } catch {
       operations[id]?.reporter.report(.noMatch(triesLeft: 0))
       finish(id, .failure(error))
       return lockOut(user)
     }
     if var operation = operations[id] {
-      operation.triesLeft -= 1
+      operation.triesLeft = max(0, operation.triesLeft - misses)
       operations[id] = operation
       operation.reporter.report(.noMatch(triesLeft: min(operation.triesLeft, left)))
       if operation.triesLeft == 0, left > 0 {

@@ -103,7 +103,7 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .biometryNotEnrolled(.secret):
       "no finger is enrolled that may open secrets; enrol one with: whorl enroll"
     case .biometryLockout:
-      "fingers do not count after \(LockoutPolicy.allowedMisses) misses in a row; give your login password to whorl once"
+      "fingers do not count after \(LockoutPolicy.allowedMisses) misses in a row; give your login password once with: whorl verify"
     case .invalidContext: "there is no such authentication context for this program; create a new one"
     case .notInteractive: "this needs a finger or the password and the program asked not to prompt; allow prompts"
     case .timedOut: "nobody touched the fingerprint reader in time; ask again"

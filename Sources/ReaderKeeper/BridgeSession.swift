@@ -41,7 +41,8 @@ final class BridgeSession {
   private var watchdog: Task<Void, any Error>?
   /// The bytes of what is asked.
   private var pendingBytes = 0
-  private var events = EventAllowance()
+  private var events = EventAllowance.events
+  private var arrivals = EventAllowance.arrivals
   private let started = ContinuousClock.now
 
   /// More than this at once are refused, so that no client fills the bridge's memory.
@@ -247,7 +248,7 @@ final class BridgeSession {
   private func accept(_ event: ReaderEvent) -> Bool {
     switch event {
     case .readersChanged(let list):
-      guard take(list) else { return false }
+      guard arrivals.spend(), take(list) else { return false }
       onReaders?()
       return true
     case .fingerStatus(let token, let needed, let present):
@@ -260,6 +261,7 @@ final class BridgeSession {
       onTemperature?(readers[index].id, temperature)
       return true
     case .deviceIgnored(let error):
+      guard arrivals.spend() else { return false }
       let error = error.sanitized
       if ignored.count < LinkLimits.readers { ignored.append(error) }
       onIgnored?(error)
@@ -314,18 +316,29 @@ final class BridgeSession {
   }
 }
 
-/// How many events a bridge may still send: a sensor tells some in a second, never thousands for long.
+/// How many events a bridge may still send.
 private struct EventAllowance {
-  private var left = Self.most
+  private let most: Double
+  private let perSecond: Double
+  private var left: Double
   private var updated = ContinuousClock.now
 
-  private static let most = 10_000.0
-  private static let perSecond = 200.0
+  /// Of all kinds: a sensor tells some in a second, never thousands for long.
+  static let events = EventAllowance(most: 10_000, perSecond: 200)
+  /// Of those that readers came, went or could not be set up: each may cost a new object on the bus and lines in the
+  /// log, and hands plug things in and out.
+  static let arrivals = EventAllowance(most: 100, perSecond: 2)
+
+  private init(most: Double, perSecond: Double) {
+    self.most = most
+    self.perSecond = perSecond
+    left = most
+  }
 
   /// Takes one event; false when there were too many.
   mutating func spend() -> Bool {
     let now = ContinuousClock.now
-    left = min(Self.most, left + (now - updated) / .seconds(1) * Self.perSecond) - 1
+    left = min(most, left + (now - updated) / .seconds(1) * perSecond) - 1
     updated = now
     return left >= 0
   }

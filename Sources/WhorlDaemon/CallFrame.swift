@@ -13,9 +13,9 @@ struct CallFrame {
   let enclave: Enclave
   let limits: CallLimits
 
-  /// The methods that take a reader, a passcode or an administrator's word.
+  /// The methods that take a reader, look at all of them, or take a passcode or an administrator's word.
   private static let readerMethods: Set<String> = [
-    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "ForgetUser", "RenameUser",
+    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser",
   ]
 
   /// Runs `body` for a call, in a task that is cancelled when the caller goes.

@@ -11,16 +11,15 @@ final class CallLimits {
   /// Calls of one account that run at once.
   static let running = 128
   /// Calls for a reader that an account may make in a row after a pause.
-  static let burst: Int64 = 300
+  nonisolated static let burst: Int64 = 300
   /// So many milliseconds after each of them one more is allowed.
-  static let interval: Int64 = 40
+  nonisolated static let interval: Int64 = 40
   /// So many milliseconds the log says no more of an account that goes on being refused.
   static let silence: Int64 = 60_000
 
   private struct Account {
     var running = 0
-    /// When the burst would be whole again, in milliseconds of the clock.
-    var whole: Int64 = 0
+    var readerCalls = Bucket(burst: CallLimits.burst, interval: CallLimits.interval)
     /// Until when the log has said enough of it, in milliseconds of the clock.
     var namedUntil: Int64 = 0
   }
@@ -56,13 +55,8 @@ final class CallLimits {
     guard account.running < Self.running else {
       throw refusal(user, &account, "\(Self.running) of its calls are running; wait for one to end")
     }
-    if wantsReader {
-      let whole = max(account.whole, now)
-      let wait = whole - now - (Self.burst - 1) * Self.interval
-      guard wait <= 0 else {
-        throw refusal(user, &account, "it asks too often; try again in \((wait + 999) / 1000) s")
-      }
-      account.whole = whole + Self.interval
+    if wantsReader, let wait = account.readerCalls.take(at: now) {
+      throw refusal(user, &account, "it asks too often; try again in \((wait + 999) / 1000) s")
     }
     account.running += 1
   }
@@ -77,7 +71,7 @@ final class CallLimits {
   }
 
   private func isQuiet(_ account: Account, _ now: Int64) -> Bool {
-    account.running == 0 && account.whole <= now && account.namedUntil <= now
+    account.running == 0 && account.readerCalls.isWhole(at: now) && account.namedUntil <= now
   }
 
   /// Logged once a minute at most.

@@ -9,14 +9,13 @@ struct Caller: Sendable, Hashable {
   /// The uid of its process.
   let user: UserID
 
-  /// Asks the bus for the uid of a call's sender.
+  /// Has the bus say the uid of a call's sender, which it is asked once.
   /// - Throws: `org.whorl.Error.Denied` where the bus cannot tell, for example since the caller is gone.
   @GLibActor
   init(of call: BusCall, on bus: BusConnection) async throws(BusMethodError) {
     do {
-      let credentials = try await bus.credentials(of: call.sender)
       connection = call.sender
-      user = UserID(credentials.uid)
+      user = UserID(try await bus.user(of: call.sender))
     } catch {
       throw BusMethodError(name: "org.whorl.Error.Denied", message: "The bus does not say who is calling.")
     }

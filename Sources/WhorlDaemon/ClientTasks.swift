@@ -7,13 +7,23 @@ final class ClientTasks {
   private let bus: BusConnection
   private var running: [String: [UInt64: @Sendable () -> Void]] = [:]
   private var watches: [String: BusSubscription] = [:]
-  private var followers: [@GLibActor (String) -> Void] = []
+  private var followers: [UInt64: @GLibActor (String) -> Void] = [:]
   private var lastNumber: UInt64 = 0
 
   init(bus: BusConnection) { self.bus = bus }
 
-  /// Calls `handler` with the name of every connection that was ``follow(_:)``ed and is gone.
-  func onVanish(_ handler: @escaping @GLibActor (String) -> Void) { followers.append(handler) }
+  /// Calls `handler` with the name of every connection that was ``follow(_:)``ed and is gone, in the order in which
+  /// the handlers came, until ``ignoreVanishing(_:)``.
+  /// - Returns: the handler's number.
+  @discardableResult
+  func onVanish(_ handler: @escaping @GLibActor (String) -> Void) -> UInt64 {
+    lastNumber += 1
+    followers[lastNumber] = handler
+    return lastNumber
+  }
+
+  /// Calls the handler with that number no more.
+  func ignoreVanishing(_ handler: UInt64) { followers[handler] = nil }
 
   /// Notices when a connection goes, from now on.
   func follow(_ connection: String) throws(BusMethodError) {
@@ -47,6 +57,6 @@ final class ClientTasks {
   private func vanished(_ connection: String) {
     watches[connection] = nil
     for cancel in (running.removeValue(forKey: connection) ?? [:]).values { cancel() }
-    for follower in followers { follower(connection) }
+    for (_, follower) in followers.sorted(by: { $0.key < $1.key }) { follower(connection) }
   }
 }

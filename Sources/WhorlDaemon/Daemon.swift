@@ -84,12 +84,12 @@ public enum Daemon {
     clients.onVanish { notes.drop($0) }
     let services = FprintServices(
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
-      sessions: sessions, notes: notes, limits: limits)
+      sessions: sessions, notes: notes, limits: limits, enrolments: EnrolmentLimits())
 
     let frame = CallFrame(bus: bus, clients: clients, accounts: accounts, enclave: enclave, limits: limits)
     let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
-    let manager = FprintManagerFace(hall: hall) { station throws(BusError) in
+    let manager = FprintManagerFace(hall: hall, bus: bus, limits: limits) { station throws(BusError) in
       try FprintDeviceFace(station, services, xml: deviceXML)
     }
     let removal = AccountRemoval(

@@ -14,18 +14,25 @@ extension FprintDeviceFace {
       throw .fprint(.invalidFingerName, "Invalid finger name")
     }
     try await authorise(caller, [FprintNames.Action.enroll])
-    let claim = try holds(caller)
+    var claim = try holds(caller)
+    guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
+    // Its first touch is a try like any other.
+    try await requireBiometry(claim.user)
+    // Once more: the questions took their time.
+    claim = try holds(caller)
     let operation = try claim.begin(.enrolment)
+    do throws(BusMethodError) {
+      try services.enrolments.begin(caller.user)
+    } catch {
+      claim.end(operation)
+      throw error
+    }
     services.notes.drop(caller.connection)
     try await start(operation, of: claim) {
       let status = await self.enroll(claim, operation, finger)
       let isCut = operation.isDisplaced && status != "completed"
       self.end(operation, "EnrollStatus", "enroll-" + (isCut ? "unknown-error" : status))
     }
-  }
-
-  func stopEnroll(_ caller: Caller) async throws(BusMethodError) {
-    try await stop(.enrolment, caller, "No enrollment in progress")
   }
 
   /// One enrolment; the last part of its status.
@@ -259,6 +266,10 @@ extension FprintDeviceFace {
     }
     if let account = user.account {
       do {
+        // Anew: since the claim the account may have been removed, and what is kept for it forgotten.
+        if try await services.hall.accounts.with(account.user)?.name == account.name {
+          await services.enclave.learn(account.user, .named(account.name))
+        }
         try await services.enclave.enrolled(
           user: account.user, finger: finger.rawValue, reader: station.storeName, print: print)
       } catch {

@@ -14,13 +14,7 @@ extension FprintDeviceFace {
     // Once more: polkit's question took its time.
     let claim = try holds(caller)
     guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
-    if let account = claim.user.account {
-      do {
-        try await services.enclave.requireBiometry(of: account.user)
-      } catch {
-        throw .fprint(.permissionDenied, error.message)
-      }
-    }
+    try await requireBiometry(claim.user)
     let operation = try claim.begin(.verification)
     let prints: [(finger: Finger, data: [UInt8])]
     do throws(BusMethodError) {
@@ -35,6 +29,16 @@ extension FprintDeviceFace {
       let status = await self.verify(claim, operation, prints)
       self.end(operation, "VerifyStatus", "verify-" + (operation.isDisplaced ? "unknown-error" : status))
       if status == "no-match" { await self.compareChip(claim) }
+    }
+  }
+
+  /// Refuses whatever would tell more about a user's fingers while he is locked out.
+  func requireBiometry(_ user: FprintUser) async throws(BusMethodError) {
+    guard let account = user.account else { return }
+    do {
+      try await services.enclave.requireBiometry(of: account.user)
+    } catch {
+      throw .fprint(.permissionDenied, error.message)
     }
   }
 
@@ -53,10 +57,6 @@ extension FprintDeviceFace {
     guard !prints.isEmpty else { throw .fprint(.noEnrolledPrints, "No prints enrolled") }
     // A reader that only verifies takes one print: the first, as fprintd does.
     return station.description.features.contains(.identify) ? prints : [prints[0]]
-  }
-
-  func stopVerify(_ caller: Caller) async throws(BusMethodError) {
-    try await stop(.verification, caller, "No verification in progress")
   }
 
   /// One verification; the last part of its status. It may wait for hours, with the reader armed only now and then.
@@ -153,8 +153,10 @@ extension FprintDeviceFace {
   }
 
   /// Ends an operation of that kind, or takes note of its end.
-  func stop(_ kind: FprintClaim.Operation.Kind, _ caller: Caller, _ none: String) async throws(BusMethodError) {
-    let claim = try holds(caller)
+  func stop(
+    _ kind: FprintClaim.Operation.Kind, by connection: String, _ none: String
+  ) async throws(BusMethodError) {
+    let claim = try holds(connection)
     guard let operation = claim.operation else { throw .fprint(.noActionInProgress, none) }
     guard operation.kind == kind, !operation.isStopping else {
       throw .fprint(.alreadyInUse, "Another operation is already in progress")
@@ -199,7 +201,8 @@ extension FprintDeviceFace {
     let sessions = services.sessions
     let owner = claim.owner
     let program = await sessions.program(of: owner).map { " (\($0))" } ?? ""
-    return Seeker(name: "the \(what) of \(claim.user.name)\(program)", standing: { sessions.known(owner) })
+    return Seeker(
+      name: "the \(what) of \(claim.user.name)\(program)", user: claim.ownerUser, standing: { sessions.known(owner) })
   }
 
   // MARK: Signals

@@ -18,6 +18,7 @@ struct FprintServices {
   /// Why enrolments were refused, for those who ask.
   let notes: EnrollmentNotes
   let limits: CallLimits
+  let enrolments: EnrolmentLimits
 
   /// A user with that account, of whom the enclave knows whose uid it is.
   func user(_ account: Account) async -> FprintUser {
@@ -50,6 +51,7 @@ final class FprintDeviceFace: BusHandler {
   /// Told when the object is off the bus.
   var onUnregistered: (@GLibActor () -> Void)?
   private var registration: BusRegistration?
+  private var vanishing: UInt64?
   private(set) var fingerNeeded = false
   /// Told once when the reader waits for a finger.
   var onFingerNeeded: (@GLibActor () -> Void)?
@@ -61,7 +63,7 @@ final class FprintDeviceFace: BusHandler {
     path = FprintNames.devicePath(station.number)
     registration = try services.bus.export(
       path: path, interfaceXML: xml, interface: FprintNames.deviceInterface, handler: self)
-    services.clients.onVanish { [weak self] connection in
+    vanishing = services.clients.onVanish { [weak self] connection in
       guard let self, self.claim?.owner == connection else { return }
       Task { @GLibActor in await self.release() }
     }
@@ -79,32 +81,40 @@ final class FprintDeviceFace: BusHandler {
   private func unregister() {
     registration?.unregister()
     registration = nil
+    if let vanishing { services.clients.ignoreVanishing(vanishing) }
+    vanishing = nil
     onUnregistered?()
   }
 
   // MARK: Calls
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
-    let caller: Caller
-    do {
-      caller = try await Caller(of: call, on: services.bus)
-    } catch {
-      throw BusMethodError.fprint(.permissionDenied, error.message)
+    switch call.method {
+    // What frees a reader is never refused, and costs nothing where there is nothing to free.
+    case "Release": try await release(by: call.sender)
+    case "VerifyStop": try await stop(.verification, by: call.sender, "No verification in progress")
+    case "EnrollStop": try await stop(.enrolment, by: call.sender, "No enrollment in progress")
+    default:
+      let caller: Caller
+      do {
+        caller = try await Caller(of: call, on: services.bus)
+      } catch {
+        throw BusMethodError.fprint(.permissionDenied, error.message)
+      }
+      return try await services.limits.run(for: caller.user, wantsReader: true) {
+        // With the caller go its questions to polkit, and with them what keeps others from claiming.
+        try await self.services.clients.run(for: caller.connection) { try await self.answer(call, caller) }
+      }
     }
-    // What frees a reader is never refused.
-    guard !["Release", "VerifyStop", "EnrollStop"].contains(call.method) else { return try await answer(call, caller) }
-    return try await services.limits.run(for: caller.user, wantsReader: true) { try await answer(call, caller) }
+    station.stir()
+    return BusAnswer()
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
     // Who uses the reader is there: a screen locker that waits may arm it again.
     if call.method != "ListEnrolledFingers" { station.stir() }
     switch call.method {
-    case "Claim":
-      let name = call.arguments[0].asString ?? ""
-      // With the caller go its questions to polkit, and with them what keeps others from claiming.
-      try await services.clients.run(for: caller.connection) { try await self.claim(for: name, caller) }
-    case "Release": try await release(caller)
+    case "Claim": try await claim(for: call.arguments[0].asString ?? "", caller)
     case "ListEnrolledFingers":
       return BusAnswer([.strings(try await list(call.arguments[0].asString ?? "", caller))])
     case "DeleteEnrolledFingers":
@@ -112,9 +122,7 @@ final class FprintDeviceFace: BusHandler {
     case "DeleteEnrolledFingers2": try await deleteAll(caller)
     case "DeleteEnrolledFinger": try await deleteOne(call.arguments[0].asString ?? "", caller)
     case "VerifyStart": try await startVerify(call.arguments[0].asString ?? "", caller)
-    case "VerifyStop": try await stopVerify(caller)
     case "EnrollStart": try await startEnroll(call.arguments[0].asString ?? "", caller)
-    case "EnrollStop": try await stopEnroll(caller)
     default: throw BusMethodError.fprint(.internalError, "This version of Whorl has no method \(call.method).")
     }
     return BusAnswer()
@@ -214,11 +222,14 @@ final class FprintDeviceFace: BusHandler {
 
   /// The claim of this caller.
   @discardableResult
-  func holds(_ caller: Caller) throws(BusMethodError) -> FprintClaim {
+  func holds(_ caller: Caller) throws(BusMethodError) -> FprintClaim { try holds(caller.connection) }
+
+  @discardableResult
+  func holds(_ connection: String) throws(BusMethodError) -> FprintClaim {
     guard let claim else {
       throw .fprint(.claimDevice, "Device was not claimed before use")
     }
-    guard claim.owner == caller.connection else {
+    guard claim.owner == connection else {
       throw .fprint(.alreadyInUse, "Device already in use by another user")
     }
     guard !claim.isEnding else { throw .fprint(.alreadyInUse, "The device is being released") }
@@ -254,17 +265,12 @@ final class FprintDeviceFace: BusHandler {
     claim = FprintClaim(owner: caller.connection, ownerUser: caller.user, user: user)
   }
 
-  /// Whether a caller goes before the one who holds the reader: he is at the seat, and the holder is in a session that
-  /// the seat has switched away from, or is another account's program that is at no seat at all. Root's programs, as a
-  /// greeter's, give way only where their session is in the background.
+  /// Whether a caller goes before the one who holds the reader: see ``Seeker/givesWay(to:)``.
   private func mayTakeOver(_ caller: Caller) async -> Bool {
     guard let claim, !claim.isEnding, claim.owner != caller.connection else { return false }
-    guard await services.sessions.standing(of: caller.connection) == .active else { return false }
-    switch await services.sessions.standing(of: claim.owner) {
-    case .active: return false
-    case .background: return true
-    case .unknown: return claim.ownerUser.rawValue != 0 && claim.ownerUser != caller.user
-    }
+    let standing = await services.sessions.standing(of: caller.connection)
+    return await services.sessions.standing(of: claim.owner).givesWay(
+      to: standing, isOtherAccount: claim.ownerUser.rawValue != 0 && claim.ownerUser != caller.user)
   }
 
   private func takeOver(from caller: Caller) async {
@@ -280,8 +286,8 @@ final class FprintDeviceFace: BusHandler {
     }
   }
 
-  private func release(_ caller: Caller) async throws(BusMethodError) {
-    let claim = try holds(caller)
+  private func release(by connection: String) async throws(BusMethodError) {
+    let claim = try holds(connection)
     if claim.operation?.kind == .deletion {
       leaveDeletion(claim)
       throw .fprint(.internalError, "Release failed with error: prints are still being deleted from the reader")

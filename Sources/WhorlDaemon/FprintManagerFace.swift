@@ -7,11 +7,18 @@ internal import ReaderLink
 @GLibActor
 final class FprintManagerFace: BusHandler {
   private let hall: ReaderHall
+  private let bus: BusConnection
+  private let limits: CallLimits
   private let makeDevice: (ReaderStation) throws(BusError) -> FprintDeviceFace
   private var devices: [Int: FprintDeviceFace] = [:]
 
-  init(hall: ReaderHall, makeDevice: @escaping (ReaderStation) throws(BusError) -> FprintDeviceFace) {
+  init(
+    hall: ReaderHall, bus: BusConnection, limits: CallLimits,
+    makeDevice: @escaping (ReaderStation) throws(BusError) -> FprintDeviceFace
+  ) {
     self.hall = hall
+    self.bus = bus
+    self.limits = limits
     self.makeDevice = makeDevice
     hall.onDescriptionChange = { [weak self] station, old in
       self?.devices[station.number]?.descriptionChanged(from: old)
@@ -52,6 +59,16 @@ final class FprintManagerFace: BusHandler {
   }
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
+    let caller: Caller
+    do {
+      caller = try await Caller(of: call, on: bus)
+    } catch {
+      throw BusMethodError.fprint(.permissionDenied, error.message)
+    }
+    return try await limits.run(for: caller.user, wantsReader: true) { try await answer(call) }
+  }
+
+  private func answer(_ call: BusCall) async throws -> BusAnswer {
     do {
       try await hall.refresh()
     } catch {

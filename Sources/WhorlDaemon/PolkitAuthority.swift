@@ -12,6 +12,8 @@ final class PolkitAuthority {
   /// Questions of one account that polkit has at once; further ones wait for those. The bus bears 128 unanswered calls
   /// of a connection, and each may wait for a person: one account must not use up those of all.
   static let atOnce = 8
+  /// So many milliseconds polkit has to take a question back.
+  private static let cancelMilliseconds = 5_000
 
   private struct Line {
     var asking = 0
@@ -28,7 +30,8 @@ final class PolkitAuthority {
   func allows(_ caller: Caller, _ action: String) async -> Bool {
     guard await enter(caller.user) else { return false }
     defer { leave(caller.user) }
-    return await ask(caller.connection, action)
+    lastNumber += 1
+    return await ask(caller.connection, action, cancellation: "whorl-\(lastNumber)")
   }
 
   /// Waits for a place among the account's questions; false where the caller's task was cancelled first.
@@ -60,21 +63,37 @@ final class PolkitAuthority {
     lines[user]?.waiting.remove(at: index).place.resume(returning: false)
   }
 
-  private func ask(_ sender: String, _ action: String) async -> Bool {
+  private static let name = "org.freedesktop.PolicyKit1"
+  private static let path = "/org/freedesktop/PolicyKit1/Authority"
+  private static let interface = "org.freedesktop.PolicyKit1.Authority"
+
+  private func ask(_ sender: String, _ action: String, cancellation: String) async -> Bool {
     let subject = BusValue.structure([.string("system-bus-name"), .options(["name": .string(sender)])])
     let allowUserInteraction: UInt32 = 1
     do {
       let reply = try await bus.call(
-        destination: "org.freedesktop.PolicyKit1", path: "/org/freedesktop/PolicyKit1/Authority",
-        interface: "org.freedesktop.PolicyKit1.Authority", method: "CheckAuthorization",
+        destination: Self.name, path: Self.path, interface: Self.interface, method: "CheckAuthorization",
         arguments: [
-          subject, .string(action), .dictionary(key: "s", value: "s", []), .uint32(allowUserInteraction), .string(""),
+          subject, .string(action), .dictionary(key: "s", value: "s", []), .uint32(allowUserInteraction),
+          .string(cancellation),
         ],
         expecting: "(bba{ss})", timeoutMilliseconds: Self.patience * 1000)
       return reply.arguments.first?.asStructure?.first?.asBool == true
+    } catch .cancelled {
+      takeBack(cancellation)
     } catch {
-      if error != .cancelled { Log.warning("polkit was asked for \(action) and gave no answer (\(error)); refusing") }
-      return false
+      Log.warning("polkit was asked for \(action) and gave no answer (\(error)); refusing")
+      if case .timedOut = error { takeBack(cancellation) }
+    }
+    return false
+  }
+
+  /// Nobody waits for that answer any more: what asks the person closes.
+  private func takeBack(_ cancellation: String) {
+    Task { @GLibActor [bus] in
+      _ = try? await bus.call(
+        destination: Self.name, path: Self.path, interface: Self.interface, method: "CancelCheckAuthorization",
+        arguments: [.string(cancellation)], timeoutMilliseconds: Self.cancelMilliseconds, options: .noAutoStart)
     }
   }
 }

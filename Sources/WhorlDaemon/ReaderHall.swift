@@ -28,6 +28,10 @@ final class ReaderHall {
   private let clock: DaemonClock
   /// So long after a wake, in milliseconds, a reader may take to come back.
   private static let grace: Int64 = 5_000
+  /// New readers, each of which costs an object on the bus: a hub with a loose plug brings one a second.
+  private var arrivals = Bucket(burst: 2 * Int64(LinkLimits.readers), interval: 1_000)
+  /// Lines in the log about readers, which a bridge can bring about.
+  private var remarks = Bucket(burst: 256, interval: 1_000)
   private var bridgeEnds: [@GLibActor () -> Void] = []
   private var listers: [@GLibActor (_ came: [ReaderStation], _ went: [ReaderStation]) -> Void] = []
 
@@ -43,7 +47,7 @@ final class ReaderHall {
     self.allowsVirtualReaders = allowsVirtualReaders
     self.clock = clock
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
-    keeper.onDeviceIgnored = { Log.warning("a reader could not be set up: \($0.line)") }
+    keeper.onDeviceIgnored = { [weak self] in self?.remark(Log.warning, "a reader could not be set up: \($0.line)") }
     keeper.onBridgeFailed = { [weak self] reason in
       Log.warning("whorl-reader was replaced: \(reason)")
       self?.tellBridgeEnd()
@@ -139,15 +143,16 @@ final class ReaderHall {
       do {
         try PrintStore.check(driver: reader.description.driver, deviceID: reader.description.deviceID)
       } catch {
-        Log.warning("leaving out a reader: \(error)")
+        remark(Log.warning, "leaving out a reader: \(error)")
         return false
       }
       guard reader.description.driver.hasPrefix("virtual_"), !allowsVirtualReaders else { return true }
-      Log.warning("refusing the virtual reader \(reader.description.name): this is not private mode")
+      remark(Log.warning, "refusing the virtual reader \(reader.description.name): this is not private mode")
       return false
     }
     let missing = stations.filter { station in !allowed.contains { $0.id == station.id } }
-    let waits = clock.now() < graceEnd
+    // With many new ones none of the old is waited for.
+    let waits = clock.now() < graceEnd && missing.count + allowed.count <= LinkLimits.readers
     for station in missing { station.isMissing = waits }
     if waits, !missing.isEmpty { waitForMissing() }
     let went = waits ? [] : missing
@@ -161,6 +166,10 @@ final class ReaderHall {
         if old != reader.description { onDescriptionChange?(known, old) }
         continue
       }
+      guard arrivals.take(at: clock.now()) == nil else {
+        remark(Log.warning, "readers come and go too fast; leaving out \(reader.description.name)")
+        continue
+      }
       lastNumber += 1
       let station = ReaderStation(
         number: lastNumber, id: reader.id, description: reader.description, keeper: keeper, clock: clock)
@@ -169,10 +178,15 @@ final class ReaderHall {
     }
     stations += came
     guard !came.isEmpty || !went.isEmpty else { return }
-    for station in came { Log.notice("reader \(station.number): \(station.description.name)") }
-    for station in went { Log.notice("reader \(station.number) is gone: \(station.description.name)") }
+    for station in came { remark(Log.notice, "reader \(station.number): \(station.description.name)") }
+    for station in went { remark(Log.notice, "reader \(station.number) is gone: \(station.description.name)") }
     for station in came { ChipStorage(hall: self, station: station).bringAllBackWhereUnlisted() }
     for lister in listers { lister(came, went) }
+  }
+
+  /// A line in the log, unless there were too many.
+  private func remark(_ write: (String) -> Void, _ text: String) {
+    if remarks.take(at: clock.now()) == nil { write(text) }
   }
 
   /// Names in the log the prints that the bridge left out, for they are damaged or another reader's.

@@ -138,7 +138,7 @@ final class ReaderSensor: BiometrySensor {
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async -> Result<MatchOutcome, SensorError> {
     let seeker = Seeker(
-      name: "a request of \(name) for a finger", isFirst: true,
+      name: "a request of \(name) for a finger", isFirst: true, user: request.user,
       standing: { [sessions] in sessions.known(request.user) })
     let report = ArmedReaders(progress)
     for chance in chances { report.expect(chance.station, atOnce: chance.station.turns.isFree(for: seeker)) }
@@ -168,8 +168,12 @@ final class ReaderSensor: BiometrySensor {
   private static func verdict(
     of results: [Result<MatchOutcome, SensorError>]
   ) -> Result<MatchOutcome, SensorError> {
-    let verdicts = results.filter { if case .success = $0 { true } else { false } }
-    if let verdict = verdicts.first(where: { $0 != .success(.noMatch) }) ?? verdicts.first { return verdict }
+    var misses = 0
+    for case .success(let outcome) in results {
+      guard case .noMatch(let readers) = outcome else { return .success(outcome) }
+      misses += readers
+    }
+    if misses > 0 { return .success(.noMatch(readers: misses)) }
     // A failure of one counts only since none is left.
     return results.first { $0 != .failure(.cancelled) } ?? .failure(.cancelled)
   }
@@ -200,11 +204,11 @@ final class ReaderSensor: BiometrySensor {
               request: request.id, user: request.user, finger: prints[index].finger.name, reader: station.storeName,
               print: prints[index].data)))
       } else {
-        result = .success(.noMatch)
+        result = .success(.noMatch(readers: 1))
       }
     } catch .reader(.dataNotFound) {
       // The chip knows none of them: as good as another finger, and counted as that.
-      result = .success(.noMatch)
+      result = .success(.noMatch(readers: 1))
     } catch {
       result = .failure(SensorError(error))
     }

@@ -4,8 +4,19 @@ enum Standing: Sendable, Hashable {
   case active
   /// In a session that a seat has switched away from: nobody who sits there can be meant.
   case background
-  /// Neither is known: no logind, a service, a session without a seat. Never gives way and never makes others do so.
+  /// Neither is known: no logind, a service, a session without a seat. Never makes others give way.
   case unknown
+
+  /// Whether somebody here gives a reader up for somebody there.
+  /// - Parameter isOtherAccount: whether it is a common account, and not the one of him who asks.
+  func givesWay(to other: Standing, isOtherAccount: Bool) -> Bool {
+    guard other == .active else { return false }
+    return switch self {
+    case .active: false
+    case .background: true
+    case .unknown: isOtherAccount
+    }
+  }
 }
 
 /// What logind says of one session.

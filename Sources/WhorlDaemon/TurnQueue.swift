@@ -1,4 +1,5 @@
 internal import GLibLoop
+internal import Keychain
 
 /// Somebody who wants a reader for a while.
 @GLibActor
@@ -8,15 +9,24 @@ struct Seeker {
   /// Goes before those without it. For the enclave, whose request may take several touches: none of them must go to
   /// somebody who got in between.
   var isFirst = false
+  /// The uid of who asks; nil for the daemon itself.
+  var user: UserID?
   /// Where he is now.
   var standing: @GLibActor () -> Standing = { .unknown }
   /// Asks him to give the turn back, since somebody at the seat waits for it; nil where he cannot.
   var giveWay: (@GLibActor () -> Void)?
+
+  /// Whether another goes before him: one at the seat before one in a session that the seat has switched away from,
+  /// and before another account's program that is at no seat at all. Root's programs, as a greeter's, give way only
+  /// where their session is in the background.
+  func givesWay(to other: Seeker) -> Bool {
+    standing().givesWay(to: other.standing(), isOtherAccount: user != nil && user?.rawValue != 0 && user != other.user)
+  }
 }
 
 /// Whose turn it is on one reader: one operation at a time, the enclave's first, otherwise in order of arrival.
 ///
-/// Somebody in a background session comes after all others, and gives way to somebody at the seat.
+/// Somebody in a background session comes after all others. Whoever has the turn gives it to one who goes before him.
 @GLibActor
 final class TurnQueue {
   /// Why a turn was not had.
@@ -110,11 +120,9 @@ final class TurnQueue {
     }
   }
 
-  /// Has a holder in the background give way where somebody at the seat waits; to be called when standings change.
+  /// Has the holder give way where somebody waits who goes before him; to be called when standings change.
   func reconsider() {
-    guard let current, !hasAsked, current.standing() == .background,
-      waiters.contains(where: { $0.seeker.standing() == .active })
-    else { return }
+    guard let current, !hasAsked, waiters.contains(where: { current.givesWay(to: $0.seeker) }) else { return }
     hasAsked = true
     current.giveWay?()
   }
@@ -134,7 +142,10 @@ final class TurnQueue {
 
   private func nextIndex() -> Int {
     let present = waiters.indices.filter { waiters[$0].seeker.standing() != .background }
-    let candidates = present.isEmpty ? Array(waiters.indices) : present
+    // Whoever would have to give way at once is not given the turn.
+    let candidates = (present.isEmpty ? Array(waiters.indices) : present).filter { index in
+      !waiters.contains { waiters[index].seeker.givesWay(to: $0.seeker) }
+    }
     return candidates.first { waiters[$0].seeker.isFirst } ?? candidates.first ?? 0
   }
 

@@ -43,6 +43,15 @@ struct `Lockout` {
     #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .biometryLockout)
   }
 
+  @Test func `counts what several readers saw at the same moment`() async throws {
+    let bench = try Bench()
+    let login = bench.loggingIn(maxTries: 2)
+    try await bench.sensor.armed(1)
+    bench.sensor.pressWrong(onReaders: 2)
+    #expect(await login.error?.busName == "org.whorl.Error.AuthenticationFailed")
+    #expect(try bench.recordOnDisk().misses == 2)
+  }
+
   @Test func `is on the disk before the miss is told to anybody`() async throws {
     let bench = try Bench()
     let seen = EventLog<Int>()

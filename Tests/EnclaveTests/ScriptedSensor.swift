@@ -107,7 +107,7 @@ final class ScriptedSensor: BiometrySensor {
 
   /// A stranger's finger touches the reader.
   @discardableResult
-  func pressWrong() -> Bool { end(.success(.noMatch)) }
+  func pressWrong(onReaders readers: Int = 1) -> Bool { end(.success(.noMatch(readers: readers))) }
 
   /// The reader could not read the touch.
   func retry(_ reason: String) { state.withLock { $0.current?.progress }?(.retry(reason: reason)) }

@@ -58,6 +58,17 @@ import Testing
     #expect(refused.text.contains("net.reactivated.Fprint.Error.PermissionDenied"), "\(refused.text)")
   }
 
+  @Test func `Who is locked out cannot try fingers by way of an enrolment either`() async throws {
+    let world = try await World(.device)
+    try await world.startDaemon()
+    let probe = try await FprintProbe(world)
+    _ = try await probe.call("Claim", "")
+    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    for _ in 1...5 { #expect(try await probe.verify(scanning: "another", on: world) == "verify-no-match") }
+    #expect(try await probe.error("VerifyStart", "any") == "PermissionDenied")
+    #expect(try await probe.error("EnrollStart", "right-thumb") == "PermissionDenied")
+  }
+
   @Test func `A match ends the row of misses`() async throws {
     let world = try await World()
     try await world.startDaemon()

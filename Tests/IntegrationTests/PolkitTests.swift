@@ -36,5 +36,7 @@ import Testing
     #expect(asked())
     enrolment.signal(SIGINT)
     #expect(try await enrolment.wait().status == 5)
+    // The dialogue that it brought up closes.
+    try await world.polkit?.program.waitFor("cancelled\t")
   }
 }

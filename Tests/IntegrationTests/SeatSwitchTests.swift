@@ -62,6 +62,28 @@ import Testing
     try await locker.waitFor("status verify-match done", after: 0)
   }
 
+  @Test func `A request of another account that is at no seat gives way to who is there`() async throws {
+    let world = try await World(accounts: ["paul": 1])
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.addSession("c1", user: 0, active: true)
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    try await world.enroll(.whorl, user: 1)
+    #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a", user: 1).status == 0)
+    let remote = try world.start(["get", "mail"], user: 1)
+    _ = try await world.nextPrompt(remote, after: 0)
+    let seated = try await FprintClient(world)
+    try logind.place(seated.program, in: "c1")
+    try await seated.ask("claim")
+    try await seated.ask("verify")
+    try await seated.waitFor("needed True", after: 0)
+    let end = try await remote.wait()
+    #expect(end.errorText.contains("somebody in the session at the seat"), "\(end.errorText)")
+    try await world.reader.press(SyntheticFinger.leftLoop.press(2))
+    try await seated.waitFor("status verify-match done", after: 0)
+  }
+
   @Test func `A claim from the background gives way to a program at the seat, and its end is no wrong finger`()
     async throws
   {

@@ -25,7 +25,8 @@ import Testing
   static let faults = [
     "noise in the middle", "oversized", "unknown kind", "half a message then the end", "crash",
     "answer of another kind", "answer to a request never made", "event of a request never made", "index out of range",
-    "stage of a verification", "two readers of one token", "flood", "no pong",
+    "stage of a verification", "two readers of one token", "flood", "flood of readers",
+    "flood of ignored devices", "no pong",
   ]
 
   @Test(arguments: faults)

@@ -1,4 +1,5 @@
 import GLibLoop
+import Keychain
 import Testing
 
 @testable import WhorlDaemon
@@ -71,6 +72,53 @@ import Testing
     // Nobody comes back: after a moment the turn goes on to who waits.
     try await other.value
     #expect(queue.holder == "other")
+  }
+
+  /// Whether a holder like this is asked to give way when one like that waits.
+  @GLibActor private func isDisplaced(
+    _ holder: (user: UInt32?, standing: Standing), by waiter: (user: UInt32?, standing: Standing)
+  ) async throws -> Bool {
+    let queue = TurnQueue()
+    var isAsked = false
+    var seeker = Seeker(
+      name: "holder", isFirst: true, user: holder.user.map(UserID.init), standing: { holder.standing })
+    seeker.giveWay = { isAsked = true }
+    try await queue.take(seeker, waiting: nil)
+    let other = Seeker(name: "waiter", user: waiter.user.map(UserID.init), standing: { waiter.standing })
+    let waiting = Task { @GLibActor in try await queue.take(other, waiting: nil) }
+    await settle { queue.waitingCount == 1 }
+    queue.give()
+    try await waiting.value
+    return isAsked
+  }
+
+  @GLibActor @Test func `Whoever is at the seat goes before another account's program that is at none`() async throws {
+    let seated: (user: UInt32?, standing: Standing) = (1000, .active)
+    #expect(try await isDisplaced((1001, .unknown), by: seated))
+    #expect(try await isDisplaced((1001, .background), by: seated))
+    #expect(try await isDisplaced((1000, .background), by: seated))
+    #expect(try await !isDisplaced((1000, .unknown), by: seated), "his own service")
+    #expect(try await !isDisplaced((0, .unknown), by: seated), "root's service")
+    #expect(try await !isDisplaced((nil, .unknown), by: seated), "the daemon itself")
+    #expect(try await !isDisplaced((1001, .active), by: seated), "another seat's")
+    #expect(try await !isDisplaced((1001, .unknown), by: (1000, .unknown)))
+    #expect(try await !isDisplaced((1001, .background), by: (1000, .unknown)))
+  }
+
+  @GLibActor @Test func `The turn goes past those who would have to give it up at once`() async throws {
+    let queue = TurnQueue()
+    try await queue.take(for: "first", waiting: nil)
+    let flood = Seeker(name: "flood", isFirst: true, user: UserID(1001), standing: { .unknown })
+    let flooding = Task { @GLibActor in try await queue.take(flood, waiting: nil) }
+    await settle { queue.waitingCount == 1 }
+    let seated = Seeker(name: "seated", user: UserID(1000), standing: { .active })
+    let waiting = Task { @GLibActor in try await queue.take(seated, waiting: nil) }
+    await settle { queue.waitingCount == 2 }
+    queue.give()
+    try await waiting.value
+    #expect(queue.holder == "seated")
+    queue.give()
+    try await flooding.value
   }
 
   /// Lets other jobs of the loop run until something is so.

@@ -164,6 +164,11 @@ struct FakeBridge {
       send(raw: [0, 0, 0, 0])
     case "two readers of one token": send(.event(.readersChanged(readers + readers)))
     case "flood": while true { send(.event(.fingerStatus(reader: 1, needed: true, present: false))) }
+    case "flood of readers":
+      // Fewer than what is too many of all kinds.
+      for token in UInt32(2)..<2000 { send(.event(.readersChanged(readers + [other(token)]))) }
+    case "flood of ignored devices":
+      for _ in 0..<2000 { send(.event(.deviceIgnored(.general("it is broken")))) }
     case "unusable out of range": send(.event(.unusablePrints(request: number, indices: [3])))
     case "unusable twice in a list": send(.event(.unusablePrints(request: number, indices: [0, 0])))
     case "unusable told twice":
@@ -197,6 +202,12 @@ struct FakeBridge {
       ReaderDescription(
         token: 1, driver: "fake", deviceID: "0", name: name, scanType: .press, features: [.verify], enrollStages: 5)
     ]
+  }
+
+  private func other(_ token: UInt32) -> ReaderDescription {
+    ReaderDescription(
+      token: token, driver: "fake", deviceID: "n\(token)", name: "Another", scanType: .press, features: [.verify],
+      enrollStages: 5)
   }
 
   private func hang() -> Never { while true { pause() } }

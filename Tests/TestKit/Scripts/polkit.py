@@ -4,7 +4,7 @@
 usage: polkit.py [allow|deny|challenge|hang|error|garbage|crash]
 
 A word on standard input changes the answer. It writes "ready", "now WORD" and, for each question,
-"check<TAB>ACTION<TAB>SUBJECT<TAB>FLAGS".
+"check<TAB>ACTION<TAB>SUBJECT<TAB>FLAGS" after "cancellable<TAB>ID" where it has one, and "cancelled<TAB>ID".
 """
 import os
 import sys
@@ -43,9 +43,12 @@ def subject_text(subject):
 
 def call(_bus, _sender, _path, _interface, method, arguments, invocation):
     if method != "CheckAuthorization":
+        say("cancelled\t%s" % arguments.unpack())
         invocation.return_value(None)
         return
-    subject, action, _details, flags, _cancellation = arguments.unpack()
+    subject, action, _details, flags, cancellation = arguments.unpack()
+    if cancellation:
+        say("cancellable\t%s" % cancellation)
     say("check\t%s\t%s\t%d" % (action, subject_text(subject), flags))
     if answer == "crash":
         os._exit(1)
