@@ -117,11 +117,11 @@ struct ChipStorage {
 
   /// Deletes one print that nobody on the host has, to make room; false where there is none, or where a print that
   /// cannot be read may be that one.
-  /// - Parameter isKnown: whether the host's prints are known to be good ones.
-  func collectOne(if isKnown: Bool) async throws(ReaderError) -> Bool {
-    guard features.contains(.storageDelete), let survey = try await survey(), let print = survey.foreign.first else {
-      return false
-    }
+  /// - Parameters:
+  ///   - survey: what the chip holds now.
+  ///   - isKnown: whether the host's prints are known to be good ones.
+  func collectOne(of survey: ChipSurvey, if isKnown: Bool) async throws(ReaderError) -> Bool {
+    guard features.contains(.storageDelete), let print = survey.foreign.first else { return false }
     guard survey.isComplete, isKnown else {
       Log.warning("no room is made on \(station.description.name): some prints on the disk cannot be read")
       return false
@@ -131,13 +131,21 @@ struct ChipStorage {
     return true
   }
 
-  /// Deletes a print of the chip that nobody on the host has.
-  func delete(_ print: [UInt8]) async throws(ReaderError) {
+  /// Has the chip delete a print.
+  /// - Returns: whether it had it.
+  @discardableResult
+  func remove(_ print: [UInt8]) async throws(ReaderError) -> Bool {
     do {
       try await hall.keeper.deletePrint(station.id, print: print)
+      return true
     } catch .dataNotFound {
-      // Gone is gone.
+      return false
     }
+  }
+
+  /// Deletes a print of the chip that nobody on the host has.
+  func delete(_ print: [UInt8]) async throws(ReaderError) {
+    try await remove(print)
     station.chip?.count -= 1
     Log.notice("deleted a print from \(station.description.name) that belongs to nobody here")
   }

@@ -100,20 +100,16 @@ extension FprintDeviceFace {
   private func compareChip(_ claim: FprintClaim) async throws(ReaderError) {
     let chip = ChipStorage(hall: services.hall, station: station)
     // To its end, also where the one who enrols has gone: the next one shall find room.
-    let result = await Task { @GLibActor () -> Result<Void, ReaderError> in
+    let result = await uninterrupted { () -> Result<Void, ReaderError> in
       do throws(ReaderError) {
-        do throws(ReaderError) {
-          guard let survey = try await chip.survey(), let capacity = self.station.chipCapacity, survey.count >= capacity
-          else { return .success(()) }
-        } catch .dataFull {
-          // Some chips say so whatever they are asked.
-        }
-        return try await chip.collectOne(if: claim.mayCollect)
+        guard let survey = try await chip.survey(), let capacity = self.station.chipCapacity, survey.count >= capacity
+        else { return .success(()) }
+        return try await chip.collectOne(of: survey, if: claim.mayCollect)
           ? .success(()) : .failure(.dataFull("its memory is full"))
       } catch {
         return .failure(error)
       }
-    }.value
+    }
     if Task.isCancelled { throw .cancelled }
     try result.get()
   }
@@ -219,15 +215,16 @@ extension FprintDeviceFace {
         }
       } catch .dataFull(let text) {
         // Also where the one who enrols has gone: the next one shall find room.
-        let made = await Task { @GLibActor () -> Bool in
+        let made = await uninterrupted { () -> Bool in
           do throws(ReaderError) {
-            if let survey = try await chip.survey() { self.station.chipCapacity = survey.count }
-            return try await chip.collectOne(if: claim.mayCollect)
+            guard let survey = try await chip.survey() else { return false }
+            self.station.chipCapacity = survey.count
+            return try await chip.collectOne(of: survey, if: claim.mayCollect)
           } catch {
             Log.warning("no room could be made on the reader: \(error.line)")
             return false
           }
-        }.value
+        }
         if Task.isCancelled { throw .cancelled }
         guard made else { throw .dataFull(text) }
       }
@@ -241,9 +238,7 @@ extension FprintDeviceFace {
     let key = station.printKey(of: user.name, finger)
     do {
       guard let old = try services.hall.store.load(key) else { return }
-      try await services.hall.keeper.deletePrint(station.id, print: old)
-    } catch ReaderError.dataNotFound {
-      // Nothing in the way.
+      try await ChipStorage(hall: services.hall, station: station).remove(old)
     } catch let error as ReaderError {
       throw error
     } catch {
@@ -293,15 +288,13 @@ extension FprintDeviceFace {
   /// Deletes a print that nobody has from the chip; one that stays there is collected when room is needed.
   private func dropFromChip(_ print: [UInt8]) async {
     guard station.description.features.contains(.storageDelete) else { return }
-    await Task { @GLibActor in
+    await uninterrupted {
       do throws(ReaderError) {
-        try await self.services.hall.keeper.deletePrint(self.station.id, print: print)
-      } catch .dataNotFound {
-        // Gone is gone.
+        try await ChipStorage(hall: self.services.hall, station: self.station).remove(print)
       } catch {
         Log.warning("a print that nobody has stays on the reader: \(error.line)")
       }
-    }.value
+    }
   }
 
   // MARK: Reasons

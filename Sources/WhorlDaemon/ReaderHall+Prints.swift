@@ -163,10 +163,7 @@ extension ReaderHall {
     }
     for print in prints {
       do throws(ReaderError) {
-        try await keeper.deletePrint(station.id, print: print)
-        removal.onChip += 1
-      } catch .dataNotFound {
-        // What the chip has lost needs no deleting.
+        if try await ChipStorage(hall: self, station: station).remove(print) { removal.onChip += 1 }
       } catch {
         removal.remains.append("a print on the chip of \(name): \(error.line)")
       }

@@ -165,7 +165,7 @@ final class ReaderSensor: BiometrySensor {
   }
 
   /// What several readers came to, of which more than one may have seen a finger at the same moment.
-  private static func verdict(
+  static func verdict(
     of results: [Result<MatchOutcome, SensorError>]
   ) -> Result<MatchOutcome, SensorError> {
     var misses = 0

@@ -166,12 +166,12 @@ final class ReaderStation {
   func leave() async -> ReaderError? {
     users -= 1
     guard users == 0 else { return nil }
-    return await Task { @GLibActor in await self.close { self.users == 0 } }.value
+    return await uninterrupted { await self.close { self.users == 0 } }
   }
 
   /// Closes the reader although it is claimed; the next operation opens it again. For whoever has the turn.
   func rest() async {
-    _ = await Task { @GLibActor in await self.close { true } }.value
+    _ = await uninterrupted { await self.close { true } }
   }
 
   private func closeWhenIdle() {

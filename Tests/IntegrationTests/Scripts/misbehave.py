@@ -4,7 +4,7 @@
 usage: misbehave.py claim|verify|verified|enroll|delete|release   goes so far, writes "now" and makes the last call again
                                                                  and again, or stays, to be killed
        misbehave.py exit                                         claims, writes "now" and ends
-       misbehave.py flood calls|claims|questions|contexts|waits asks without end; writes each error's name once
+       misbehave.py flood KIND                                   asks without end; writes each error's name once
        misbehave.py victim|authenticate                          five verifications; writes "touch N" and the status
 """
 import os
@@ -82,6 +82,11 @@ def flood(kind):
         # Asks polkit about another user's name.
         "questions": (FPRINT, device, FPRINT + ".Device", "Claim", GLib.Variant("(s)", ("root",))),
         "claims": (FPRINT, device, FPRINT + ".Device", "Claim", GLib.Variant("(s)", ("",))),
+        "devices": (FPRINT, "/net/reactivated/Fprint/Manager", FPRINT + ".Manager", "GetDevices", None),
+        "releases": (FPRINT, device, FPRINT + ".Device", "Release", None),
+        "properties": (FPRINT, device, "org.freedesktop.DBus.Properties", "GetAll",
+                       GLib.Variant("(s)", (FPRINT + ".Device",))),
+        "status": whorl + ("GetStatus", None),
         "contexts": whorl + ("CreateContext", GLib.Variant("(a{sv})", ({},))),
         "waits": whorl + ("Authenticate", GLib.Variant("(ssa{sv})", ("daemon", "flood", {}))),
     }[kind]
@@ -100,6 +105,7 @@ def flood(kind):
 
     for _ in range(100):
         ask(*calls, answered)
+    say("begun")
     stay()
 
 
