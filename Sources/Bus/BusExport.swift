@@ -34,11 +34,16 @@ public struct BusAnswer: Sendable {
   public var arguments: [BusValue]
   /// Sent along: `.handle(n)` means the one at index n. Bus closes them once the answer is on its way or failed.
   public var descriptors: [Int32]
+  /// Run once the answer is on its way: signals that are sent from here on come after it.
+  public var whenSent: (@Sendable @GLibActor () -> Void)?
 
   /// An answer of these.
-  public init(_ arguments: [BusValue] = [], descriptors: [Int32] = []) {
+  public init(
+    _ arguments: [BusValue] = [], descriptors: [Int32] = [], whenSent: (@Sendable @GLibActor () -> Void)? = nil
+  ) {
     self.arguments = arguments
     self.descriptors = descriptors
+    self.whenSent = whenSent
   }
 }
 
@@ -158,6 +163,7 @@ final class ExportBox {
           ? try await readProperties(call) : try await handler.handle(call)
         defer { for descriptor in answer.descriptors { Closer.shared.close(descriptor, isAbandoned: false) } }
         try invocation.succeed(answer)
+        answer.whenSent?()
       } catch let error as BusMethodError {
         if !invocation.fail(error) { connection?.fault("\(interface).\(call.method) threw \(error)") }
       } catch {

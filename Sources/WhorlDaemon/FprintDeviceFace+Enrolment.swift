@@ -8,7 +8,7 @@ internal import ReaderLink
 
 /// Enrolment in `net.reactivated.Fprint.Device`.
 extension FprintDeviceFace {
-  func startEnroll(_ name: String, _ caller: Caller) async throws(BusMethodError) {
+  func startEnroll(_ name: String, _ caller: Caller) async throws(BusMethodError) -> FprintClaim.Operation {
     try holds(caller)
     guard let finger = Finger(name: name) else {
       throw .fprint(.invalidFingerName, "Invalid finger name")
@@ -33,6 +33,7 @@ extension FprintDeviceFace {
       let isCut = operation.isDisplaced && status != "completed"
       self.end(operation, "EnrollStatus", "enroll-" + (isCut ? "unknown-error" : status))
     }
+    return operation
   }
 
   /// One enrolment; the last part of its status.
@@ -102,8 +103,17 @@ extension FprintDeviceFace {
     // To its end, also where the one who enrols has gone: the next one shall find room.
     let result = await uninterrupted { () -> Result<Void, ReaderError> in
       do throws(ReaderError) {
-        guard let survey = try await chip.survey(), let capacity = self.station.chipCapacity, survey.count >= capacity
-        else { return .success(()) }
+        let survey: ChipSurvey?
+        do throws(ReaderError) {
+          survey = try await chip.survey()
+          guard let survey, let capacity = self.station.chipCapacity, survey.count >= capacity else {
+            return .success(())
+          }
+        } catch .dataFull {
+          // Some chips say so whatever they are asked, once.
+          survey = try await chip.survey()
+        }
+        guard let survey else { return .success(()) }
         return try await chip.collectOne(of: survey, if: claim.mayCollect)
           ? .success(()) : .failure(.dataFull("its memory is full"))
       } catch {

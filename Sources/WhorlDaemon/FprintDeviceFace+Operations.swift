@@ -8,7 +8,7 @@ internal import ReaderLink
 
 /// Verification in `net.reactivated.Fprint.Device`, and what it shares with enrolment.
 extension FprintDeviceFace {
-  func startVerify(_ name: String, _ caller: Caller) async throws(BusMethodError) {
+  func startVerify(_ name: String, _ caller: Caller) async throws(BusMethodError) -> FprintClaim.Operation {
     try holds(caller)
     try await authorise(caller, [FprintNames.Action.verify])
     // Once more: polkit's question took its time.
@@ -30,6 +30,7 @@ extension FprintDeviceFace {
       self.end(operation, "VerifyStatus", "verify-" + (operation.isDisplaced ? "unknown-error" : status))
       if status == "no-match" { await self.compareChip(claim) }
     }
+    return operation
   }
 
   /// Refuses whatever would tell more about a user's fingers while he is locked out.
@@ -134,8 +135,8 @@ extension FprintDeviceFace {
 
   // MARK: Start and Stop
 
-  /// Begins an operation's work, and returns when the Start may answer. Its signals go out after that answer: a client
-  /// may take a status that comes first for nobody's.
+  /// Begins an operation's work, and returns when the Start may answer. Its signals go out after that answer
+  /// (``FprintClaim/Operation/answered()``): a client may take a status that comes first for nobody's.
   func start(
     _ operation: FprintClaim.Operation, of claim: FprintClaim, _ work: @escaping @GLibActor () async -> Void
   ) async throws(BusMethodError) {
@@ -148,8 +149,6 @@ extension FprintDeviceFace {
       claim.end(operation)
       throw refusal
     }
-    // Runs when the handler of the call has returned, which is when the answer is sent.
-    Task { @GLibActor in operation.answered() }
   }
 
   /// Ends an operation of that kind, or takes note of its end.

@@ -121,8 +121,12 @@ final class FprintDeviceFace: BusHandler {
       try await deleteOutsideClaim(call.arguments[0].asString ?? "", caller)
     case "DeleteEnrolledFingers2": try await deleteAll(caller)
     case "DeleteEnrolledFinger": try await deleteOne(call.arguments[0].asString ?? "", caller)
-    case "VerifyStart": try await startVerify(call.arguments[0].asString ?? "", caller)
-    case "EnrollStart": try await startEnroll(call.arguments[0].asString ?? "", caller)
+    case "VerifyStart":
+      let operation = try await startVerify(call.arguments[0].asString ?? "", caller)
+      return BusAnswer(whenSent: { operation.answered() })
+    case "EnrollStart":
+      let operation = try await startEnroll(call.arguments[0].asString ?? "", caller)
+      return BusAnswer(whenSent: { operation.answered() })
     default: throw BusMethodError.fprint(.internalError, "This version of Whorl has no method \(call.method).")
     }
     return BusAnswer()

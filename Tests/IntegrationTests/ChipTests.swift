@@ -112,6 +112,20 @@ import Testing
     #expect(try await world.device.storedPrints() == ["theirs"])
   }
 
+  @Test func `A chip that says it is full when it is asked for its list is given room`() async throws {
+    let (world, client) = try await scene()
+    try await client.enroll("left-thumb", scanning: "mine", on: world)
+    try await world.device.command("INSERT nobodys")
+    // Both are waiting when the enrolment begins: the touch takes the first, the list the second.
+    try await world.device.scan("new")
+    try await world.device.command(Self.full)
+    try await client.start("EnrollStart", "right-thumb")
+    _ = await client.next()
+    #expect(await client.next().what == "enroll-stage-passed")
+    _ = try await client.call("EnrollStop")
+    #expect(try await world.device.storedPrints() == ["mine"])
+  }
+
   @Test func `A print that the chip has lost is named, and is there again when the chip has it again`() async throws {
     let (world, client) = try await scene()
     try await client.enroll("right-index-finger", scanning: "kept", on: world)
