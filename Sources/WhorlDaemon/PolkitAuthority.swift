@@ -61,20 +61,44 @@ final class PolkitAuthority {
   }
 
   private func ask(_ sender: String, _ action: String) async -> Bool {
-    let subject = BusValue.structure([.string("system-bus-name"), .options(["name": .string(sender)])])
-    let allowUserInteraction: UInt32 = 1
     do {
-      let reply = try await bus.call(
-        destination: "org.freedesktop.PolicyKit1", path: "/org/freedesktop/PolicyKit1/Authority",
-        interface: "org.freedesktop.PolicyKit1.Authority", method: "CheckAuthorization",
-        arguments: [
-          subject, .string(action), .dictionary(key: "s", value: "s", []), .uint32(allowUserInteraction), .string(""),
-        ],
-        expecting: "(bba{ss})", timeoutMilliseconds: Self.patience * 1000)
-      return reply.arguments.first?.asStructure?.first?.asBool == true
+      // Without a dialog first: polkit says that way that it is about to show one, and the caller can say so too.
+      let (allowed, wouldAsk) = try await question(sender, action, mayShowDialog: false)
+      guard !allowed, wouldAsk else { return allowed }
+      announce(action, to: sender)
+      return try await question(sender, action, mayShowDialog: true).allowed
     } catch {
       if error != .cancelled { Log.warning("polkit was asked for \(action) and gave no answer (\(error)); refusing") }
       return false
+    }
+  }
+
+  private func question(
+    _ sender: String, _ action: String, mayShowDialog: Bool
+  ) async throws(BusError) -> (allowed: Bool, wouldAsk: Bool) {
+    let subject = BusValue.structure([.string("system-bus-name"), .options(["name": .string(sender)])])
+    let allowUserInteraction: UInt32 = 1
+    let reply = try await bus.call(
+      destination: "org.freedesktop.PolicyKit1", path: "/org/freedesktop/PolicyKit1/Authority",
+      interface: "org.freedesktop.PolicyKit1.Authority", method: "CheckAuthorization",
+      arguments: [
+        subject, .string(action), .dictionary(key: "s", value: "s", []),
+        .uint32(mayShowDialog ? allowUserInteraction : 0), .string(""),
+      ],
+      expecting: "(bba{ss})", timeoutMilliseconds: Self.patience * 1000)
+    let answer = reply.arguments.first?.asStructure ?? []
+    guard answer.count == 3 else { return (false, false) }
+    return (answer[0].asBool == true, answer[1].asBool == true)
+  }
+
+  /// Tells the caller alone that its call waits for a person and polkit's dialog.
+  private func announce(_ action: String, to sender: String) {
+    do {
+      try bus.emitSignal(
+        destination: sender, path: WhorlNames.path, interface: WhorlNames.authentication, name: "Progress",
+        arguments: [.uint64(0), .string("authorizing"), .options(["action": .string(action)])])
+    } catch {
+      Log.warning("could not tell that polkit asks: \(error)")
     }
   }
 }
