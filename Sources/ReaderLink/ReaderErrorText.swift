@@ -7,7 +7,7 @@ extension ReaderError {
     switch self {
     case .asleep: "The machine is about to sleep; try again after it woke."
     case .general(let text):
-      "The fingerprint reader's driver reports a failure (\(text)); try again, or restart the reader (unplug it) or the machine."
+      "The fingerprint reader's driver reports a failure (\(text)); try again, or unplug the reader or restart."
     case .notSupported(let text): "The fingerprint reader cannot do that (\(text))."
     case .notOpen: "The fingerprint reader is not open; try again."
     case .alreadyOpen: "The fingerprint reader is open already."
@@ -31,7 +31,7 @@ extension ReaderError {
     case .bridgeUnable(let text): "The fingerprint readers cannot be used: \(text)."
     case .bridgeFailed(let text): "The fingerprint reader's driver stopped (\(text)) and was started afresh; try again."
     case .bridgeKeepsFailing(let text):
-      "The fingerprint reader's driver keeps failing (\(text)); restart the reader (unplug it) or the machine, and see whorld's log."
+      "The fingerprint reader's driver keeps failing (\(text)); unplug the reader or restart, or see whorld's log."
     }
   }
 }
