@@ -59,13 +59,14 @@ extension Enclave {
   }
 
   /// After the account of a uid was renamed: its keychain belongs to the new name from now on.
-  /// - Returns: whether there is one.
+  /// - Returns: whether there is one that was not the new name's already.
   /// - Throws: `.denied` where it belongs to neither name; `.keychain`.
   public func renameOwner(of user: UserID, from old: String, to new: String) throws(EnclaveError) -> Bool {
     do {
       guard let keychain = try shelf.existingKeychain(of: user) else { return false }
       let owner = try keychain.owner()
       guard let owner, !owner.utf8.elementsEqual(old.utf8), !owner.utf8.elementsEqual(new.utf8) else {
+        guard owner.map({ !$0.utf8.elementsEqual(new.utf8) }) ?? true else { return false }
         try keychain.setOwner(new)
         shelf.close(user)
         return true

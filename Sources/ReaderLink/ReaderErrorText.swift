@@ -6,7 +6,8 @@ extension ReaderError {
   public var line: String {
     switch self {
     case .asleep: "The machine is about to sleep; try again after it woke."
-    case .general(let text): "The fingerprint reader's driver reports a failure (\(text)); try again, or unplug it."
+    case .general(let text):
+      "The fingerprint reader's driver reports a failure (\(text)); try again, or unplug the reader or restart."
     case .notSupported(let text): "The fingerprint reader cannot do that (\(text))."
     case .notOpen: "The fingerprint reader is not open; try again."
     case .alreadyOpen: "The fingerprint reader is open already."
@@ -19,18 +20,18 @@ extension ReaderError {
     case .dataNotFound: "The reader's chip does not know this print any more; enrol the finger again."
     case .dataFull: "The reader's chip is full; delete a finger first."
     case .dataDuplicate: "The reader's chip knows this finger already; enrol another one or delete it first."
-    case .removed: "The fingerprint reader was unplugged; plug it in again."
+    case .removed: "The fingerprint reader is gone; plug it in again, or restart the machine where it is built in."
     case .tooHot(let text): "The fingerprint reader is too hot (\(text)); try again when it has cooled down."
     case .unknown(let code, let text): "The fingerprint reader failed with code \(code) (\(text)); try again."
     case .retry(let reason): reason.line
     case .cancelled: "The request was cancelled."
     case .permissionDenied:
       "The system does not let Whorl open the fingerprint reader; see the permissions of its device (udev rules)."
-    case .noSuchReader: "The fingerprint reader is gone; plug it in again."
+    case .noSuchReader: "The fingerprint reader is gone; plug it in again, or restart the machine where it is built in."
     case .bridgeUnable(let text): "The fingerprint readers cannot be used: \(text)."
     case .bridgeFailed(let text): "The fingerprint reader's driver stopped (\(text)) and was started afresh; try again."
     case .bridgeKeepsFailing(let text):
-      "The fingerprint reader's driver keeps failing (\(text)); unplug the reader, or see whorld's log."
+      "The fingerprint reader's driver keeps failing (\(text)); unplug the reader or restart, or see whorld's log."
     }
   }
 }

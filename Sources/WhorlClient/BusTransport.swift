@@ -37,15 +37,30 @@ public final class BusTransport: WhorlTransport {
   /// How long a removal may take: polkit may ask, and readers may be slow.
   private static let removalTimeout = 300_000
 
+  /// Told when polkit is about to ask a person before a call goes on; the action is polkit's. To be set before the first
+  /// request.
+  public var onAuthorizing: (@GLibActor (_ action: String) -> Void)? {
+    get { link.onAuthorizing }
+    set { link.onAuthorizing = newValue }
+  }
+
+  /// GetAccountStatus.
+  public func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus {
+    let reply = try await call(Self.authentication, "GetAccountStatus", Self.arguments(target), expecting: "a{sv}")
+    return WhorlAccountStatus(try options(reply.arguments[0], "GetAccountStatus"))
+  }
+
+  private static func arguments(_ target: WhorlForgetTarget) -> [BusValue] {
+    switch target {
+    case .name(let name): [.string(name), .options([:])]
+    case .uid(let uid): [.string(""), .options(["uid": .uint32(uid)])]
+    }
+  }
+
   /// ForgetUser.
   public func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten {
-    let (name, options): (String, [String: BusValue]) =
-      switch target {
-      case .name(let name): (name, [:])
-      case .uid(let uid): ("", ["uid": .uint32(uid)])
-      }
     let reply = try await link.call(
-      Self.path, Self.authentication, "ForgetUser", [.string(name), .options(options)], expecting: "a{sv}",
+      Self.path, Self.authentication, "ForgetUser", Self.arguments(target), expecting: "a{sv}",
       timeoutMilliseconds: Self.removalTimeout, options: .interactive)
     return WhorlForgotten(try self.options(reply.arguments[0], "ForgetUser"))
   }

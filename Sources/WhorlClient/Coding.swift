@@ -79,10 +79,13 @@ extension WhorlStatus {
     readers = (values["readers"]?.asArray ?? []).prefix(64).compactMap { $0.asOptions.map(Reader.init) }
     unlisted = (values["unlisted"]?.asArray ?? []).prefix(16).compactMap { $0.asOptions.map(UnlistedReader.init) }
     formerPrints = values["former-prints"]?.asUInt32
+    formerName = values["former-name"]?.asString.map(printable)
     enrolled = fingers("enrolled")
     unreadable = fingers("unreadable")
     unregistered = fingers("unregistered")
     biometry = text("biometry")
+    // An older daemon has no key for it.
+    isLockedOut = values["locked-out"]?.asBool ?? (biometry == "locked-out")
     biometryError = text("biometry-error")
     misses = Int(values["misses"]?.asUInt32 ?? 0)
     missesAllowed = Int(values["misses-allowed"]?.asUInt32 ?? 0)
@@ -113,6 +116,18 @@ extension WhorlStatus.UnlistedReader {
     usbID = printable(values["usb-id"]?.asString ?? "")
     isSupported = values["supported"]?.asBool ?? false
     node = printable(values["node"]?.asString ?? "")
+  }
+}
+
+extension WhorlAccountStatus {
+  init(_ values: [String: BusValue]) {
+    self.init()
+    hasAccount = values["account"]?.asBool ?? false
+    formerName = values["former-name"]?.asString.map(printable)
+    isLockedOut = values["locked-out"]?.asBool ?? false
+    misses = Int(values["misses"]?.asUInt32 ?? 0)
+    missesAllowed = Int(values["misses-allowed"]?.asUInt32 ?? 0)
+    boundSecrets = Int(values["bound-secrets"]?.asUInt32 ?? 0)
   }
 }
 

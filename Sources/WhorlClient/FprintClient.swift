@@ -11,10 +11,22 @@ public final class FprintClient {
 
   private let link: ServiceLink
 
-  /// - Parameter address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
-  public nonisolated init(address: String? = nil) {
-    link = ServiceLink(service: "net.reactivated.Fprint", address: address)
+  /// - Parameters:
+  ///   - address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
+  ///   - mustBeWhorld: whether fprintd in whorld's place is refused, by `.otherDaemon`.
+  public nonisolated init(address: String? = nil, mustBeWhorld: Bool = false) {
+    link = ServiceLink(service: "net.reactivated.Fprint", address: address, mustBeWhorld: mustBeWhorld)
   }
+
+  /// Told when polkit is about to ask a person before a call goes on, by whorld; the action is polkit's. To be set
+  /// before the first request.
+  public var onAuthorizing: (@GLibActor (_ action: String) -> Void)? {
+    get { link.onAuthorizing }
+    set { link.onAuthorizing = newValue }
+  }
+
+  /// Whether polkit, which says who may use the readers, is on this machine. Starts it where it does not run.
+  public func hasPolkit() async -> Bool { await link.isThere("org.freedesktop.PolicyKit1") }
 
   /// All readers, the default one first. None is an empty list.
   public func devices() async throws(WhorlError) -> [FprintDevice] {
@@ -229,7 +241,8 @@ public final class FprintDevice {
 
   private func call(
     _ method: String, _ arguments: [BusValue] = [], expecting: String = "", daemon: String? = nil,
-    timeoutMilliseconds: Int? = 120_000
+    // polkit may ask up to three times, for two minutes each.
+    timeoutMilliseconds: Int? = 400_000
   ) async throws(WhorlError) -> BusReply {
     try await link.call(
       path, Self.interface, method, arguments, expecting: expecting, daemon: daemon,

@@ -17,11 +17,32 @@ final class ServiceLink {
   private var peer: Peer?
   private var connecting: Task<Result<Peer, WhorlError>, Never>?
   private var bus: BusConnection?
+  /// Told when polkit is about to ask a person before a call goes on.
+  var onAuthorizing: (@GLibActor (_ action: String) -> Void)?
+  private var authorizing: BusSubscription?
+  /// Whether the service must be whorld's, which has both names.
+  private let mustBeWhorld: Bool
 
-  /// - Parameter address: of the bus; nil is the system bus.
-  nonisolated init(service: String, address: String?) {
+  /// - Parameters:
+  ///   - address: of the bus; nil is the system bus.
+  ///   - mustBeWhorld: whether another daemon with that name, such as fprintd, is refused.
+  nonisolated init(service: String, address: String?, mustBeWhorld: Bool = false) {
     self.service = service
     self.address = address
+    self.mustBeWhorld = mustBeWhorld
+  }
+
+  /// Whether there is an owner of that name, or one that the bus can start. Starts it.
+  func isThere(_ name: String) async -> Bool {
+    do throws(BusError) {
+      let bus = try await connection()
+      if try await bus.owner(of: name) != nil { return true }
+      try await bus.startService(name)
+      return true
+    } catch {
+      guard case .remote("org.freedesktop.DBus.Error.ServiceUnknown", _) = error else { return true }
+      return false
+    }
   }
 
   /// The service as it is now, started if need be.
@@ -44,6 +65,7 @@ final class ServiceLink {
   func close() {
     bus?.close()
     bus = nil
+    authorizing = nil
     peer = nil
   }
 
@@ -54,24 +76,59 @@ final class ServiceLink {
       peer = try await find()
       uid = try await peer.bus.credentials(of: peer.name).uid
     } catch {
-      throw connectError(error)
+      let problem = connectError(error)
+      // fprintd on its name keeps whorld, which needs both, from starting.
+      if problem.code == .noDaemon, service == Self.whorld, let bus, !bus.isClosed,
+        (try? await bus.owner(of: Self.fprint)) != nil
+      {
+        throw Self.otherDaemon
+      }
+      throw problem
     }
     guard uid == 0 || uid == geteuid() else {
       throw WhorlError(
         .impostor, "The bus name \(service) belongs to user \(uid) instead of root; have the administrator look at it.")
     }
+    if mustBeWhorld { try await requireWhorld(peer) }
+    if onAuthorizing != nil { listen(to: peer) }
     return peer
+  }
+
+  private static let whorld = "org.whorl"
+  private static let fprint = "net.reactivated.Fprint"
+  private static let otherDaemon = WhorlError(
+    .otherDaemon, "fprintd runs in whorld's place; stop it with: sudo systemctl disable --now fprintd, then try again")
+
+  /// whorld has both names, and has org.whorl first.
+  private func requireWhorld(_ peer: Peer) async throws(WhorlError) {
+    let owner: String?
+    do throws(BusError) { owner = try await peer.bus.owner(of: Self.whorld) } catch { throw connectError(error) }
+    guard owner == peer.name else { throw Self.otherDaemon }
+  }
+
+  private func listen(to peer: Peer) {
+    authorizing?.cancel()
+    // A connection that is closed already makes itself felt at the next call.
+    authorizing = try? peer.bus.subscribe(
+      sender: peer.name, path: "/org/whorl", interface: "org.whorl.Authentication1", member: "Progress"
+    ) { [weak self] signal in
+      guard signal.arguments.count == 3, signal.arguments[0] == .uint64(0),
+        signal.arguments[1] == .string("authorizing")
+      else { return }
+      self?.onAuthorizing?(printable(signal.arguments[2].asOptions?["action"]?.asString ?? ""))
+    }
+  }
+
+  private func connection() async throws(BusError) -> BusConnection {
+    if let bus, !bus.isClosed { return bus }
+    let new = try await BusConnection.open(address: address)
+    bus = new
+    return new
   }
 
   /// The owner of the name, whoever it is.
   private func find() async throws(BusError) -> Peer {
-    let bus: BusConnection
-    if let present = self.bus, !present.isClosed {
-      bus = present
-    } else {
-      bus = try await BusConnection.open(address: address)
-      self.bus = bus
-    }
+    let bus = try await connection()
     if let owner = try await bus.owner(of: service) { return Peer(bus: bus, name: owner) }
     try await bus.startService(service)
     guard let owner = try await bus.owner(of: service) else { throw .failed("it ended right after its start") }

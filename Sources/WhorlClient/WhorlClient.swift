@@ -20,6 +20,12 @@ public final class WhorlClient {
 
   // MARK: Accounts
 
+  /// What a command for another account has to say beforehand. For root: `.denied` for others. `.noSuchUser` where
+  /// there is neither an account nor anything kept.
+  public func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus {
+    try await transport.accountStatus(target)
+  }
+
   /// Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
   /// are there, its lockout. For root, and for administrators with polkit's leave. `.noSuchUser` where there is nothing.
   public func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten {

@@ -83,6 +83,8 @@ public struct WhorlError: Error, Hashable, Sendable, CustomStringConvertible {
     case disconnected
     /// The name belongs to a program of neither root nor this user. Nothing was sent to it.
     case impostor
+    /// Another daemon, such as fprintd, has the name net.reactivated.Fprint in place of whorld.
+    case otherDaemon
     /// The daemon answered something that its interface does not promise.
     case badAnswer
     /// The daemon did not answer a request that needs no user in time.

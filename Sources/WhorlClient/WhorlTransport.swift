@@ -9,6 +9,8 @@ public import SecretMemory
 public protocol WhorlTransport: AnyObject {
   /// GetStatus.
   func status() async throws(WhorlError) -> WhorlStatus
+  /// GetAccountStatus: for root.
+  func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
   /// ForgetUser: for root, and with polkit's leave.
   func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten
   /// RenameUser: for root.

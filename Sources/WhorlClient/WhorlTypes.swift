@@ -193,6 +193,9 @@ public struct WhorlStatus: Hashable, Sendable {
   public var unlisted: [UnlistedReader] = []
   /// The uid of an account that had the caller's name before and whose prints are still there; nil where none are.
   public var formerPrints: UInt32?
+  /// The name under which what belongs to the caller's uid is kept, where that is not the caller's: after a renaming of
+  /// the account, or of another account that had the uid. Nil where there is none.
+  public var formerName: String?
   /// The caller's enrolled fingers.
   public var enrolled: [String] = []
   /// Those whose print file is damaged.
@@ -201,6 +204,8 @@ public struct WhorlStatus: Hashable, Sendable {
   public var unregistered: [String] = []
   /// "available", "no-reader", "not-enrolled", "locked-out" or "failed".
   public var biometry = ""
+  /// Whether no finger counts after too many misses until the passcode was given, whatever ``biometry`` is.
+  public var isLockedOut = false
   /// Why biometry failed.
   public var biometryError = ""
   /// Misses in a row so far.
@@ -213,6 +218,25 @@ public struct WhorlStatus: Hashable, Sendable {
   public var passcodeDelay = 0
 
   /// A status without anything.
+  public init() {}
+}
+
+/// What ``WhorlClient/accountStatus(_:)`` tells root about another account.
+public struct WhorlAccountStatus: Hashable, Sendable {
+  /// Whether there is such an account; false: there is not any more, but something is kept.
+  public var hasAccount = false
+  /// As ``WhorlStatus/formerName``.
+  public var formerName: String?
+  /// Whether no finger of it counts until it gave its passcode.
+  public var isLockedOut = false
+  /// Misses in a row so far.
+  public var misses = 0
+  /// Misses in a row that lock fingers; 0 where that is not known.
+  public var missesAllowed = 0
+  /// How many of its secrets end when a finger is enrolled or deleted.
+  public var boundSecrets = 0
+
+  /// An account of which nothing is known.
   public init() {}
 }
 

@@ -9,6 +9,12 @@ extension Commands {
       case .uid(let uid): ("uid \(uid)", .uid(uid))
       }
     if !confirmed {
+      // Nobody is asked about an account that is not there; who is not root is told when polkit has let him.
+      if isRoot {
+        do throws(WhorlError) { _ = try await service.accountStatus(wire) } catch {
+          if error.code == .noSuchUser || error.code == .noDaemon { throw failure(error, words) }
+        }
+      }
       guard console.hasTerminal, console.inputIsTerminal else {
         throw CommandFailure(.usage, "forget asks first and there is no terminal to ask on; give --yes to go on")
       }
@@ -30,6 +36,11 @@ extension Commands {
       throw failure(error, words)
     }
     let what = [done.prints ? "fingers" : nil, done.keychain ? "secrets" : nil].compactMap { $0 }
+    guard !what.isEmpty else {
+      throw CommandFailure(
+        .notFound,
+        "\(words): nothing is kept under the old name, or it was handed over before; whorl status tells the account")
+    }
     try await console.print("Handed over from \(words): \(what.joined(separator: " and ")).")
   }
 

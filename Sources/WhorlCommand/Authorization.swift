@@ -90,12 +90,7 @@ final class Authorization {
     _ code: ExitCode, _ subject: String, _ detail: String, _ status: WhorlStatus
   ) -> CommandFailure {
     // Another finger would not count either.
-    if status.biometry == "locked-out" {
-      return CommandFailure(
-        code,
-        "\(subject): fingers are locked out after too many misses, and your account has no password to end that; "
-          + "set one with passwd, then run whorl verify")
-    }
+    if status.isLockedOut { return .lockedOutWithoutPassword(subject) }
     let reason = detail.isEmpty ? "no finger can be used" : Escaping.parts(detail).what
     return CommandFailure(
       code,

@@ -9,8 +9,25 @@ final class BusService: Service {
   private static let itemService = "whorl"
   private static let itemClass = "generic-password"
 
-  private let whorl = WhorlClient()
-  private let fprint = FprintClient()
+  private let transport: BusTransport
+  private let whorl: WhorlClient
+  private let fprint = FprintClient(mustBeWhorld: true)
+
+  init() {
+    transport = BusTransport()
+    whorl = WhorlClient(transport: transport)
+  }
+
+  func onAuthorizing(_ told: @escaping @GLibActor () -> Void) {
+    transport.onAuthorizing = { _ in told() }
+    fprint.onAuthorizing = { _ in told() }
+  }
+
+  func hasPolkit() async -> Bool { await fprint.hasPolkit() }
+
+  func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus {
+    try await whorl.accountStatus(target)
+  }
 
   func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
 

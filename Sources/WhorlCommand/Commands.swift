@@ -19,7 +19,11 @@ struct Commands {
         guard let word else { throw CommandFailure(.usage, "argument \(index + 1) is not UTF-8; spell it differently") }
         texts.append(word)
       }
-      return try await perform(try InvocationParser.parse(texts))
+      let invocation = try InvocationParser.parse(texts)
+      service.onAuthorizing { [console] in
+        Task { @GLibActor in await console.tell("polkit asks for a password before this goes on; answer its dialog.") }
+      }
+      return try await perform(invocation)
     } catch {
       if !error.message.isEmpty { await console.complain(error.message) }
       return error.code
@@ -44,6 +48,9 @@ struct Commands {
     }
     return .ok
   }
+
+  /// Whether the command runs as root, whom whorld tells about other accounts.
+  var isRoot: Bool { surroundings.effectiveUser == 0 }
 
   /// The failure for a problem; once the command itself was cancelled, that is all there is to say.
   func failure(_ problem: WhorlError, _ subject: String) -> CommandFailure {

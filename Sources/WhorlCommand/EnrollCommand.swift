@@ -6,8 +6,9 @@ extension Commands {
     let user = try TargetUser.find(option: option, in: surroundings)
     // Before anybody is asked for a touch it is known that there is a reader and that it is ours.
     let reader = try await readers()[0]
-    let replaces = try await enrolled(user, reader).contains(finger.name)
+    // Nobody enrols while fingers are locked out.
     try await endLockout(of: user)
+    let replaces = try await enrolled(user, reader).contains(finger.name)
     try await warnOfBoundSecrets(user)
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       let deed = replaces ? "Enrolling anew" : "Enrolling"
@@ -17,13 +18,15 @@ extension Commands {
           "The new print replaces the old one; if it does not pass the check at the end, the finger is not enrolled any more."
         )
       }
-      try await scan(finger, reader)
+      try await scan(finger, reader, user)
       try await confirm(finger, user, reader, replaces: replaces)
       await console.tell("The \(finger.words) of \(user.shown) is enrolled.")
     }
   }
 
-  private func scan(_ finger: FingerName, _ reader: ReaderListing) async throws(CommandFailure) {
+  private func scan(
+    _ finger: FingerName, _ reader: ReaderListing, _ user: TargetUser
+  ) async throws(CommandFailure) {
     let times = reader.stages.map { ", \($0) times" } ?? ""
     await console.tell("\(RetryTexts.touch(reader.scanType))\(times), a little differently each time.")
     let story = ScanStory(console, scanType: reader.scanType, stages: reader.stages)
@@ -32,11 +35,12 @@ extension Commands {
       await story.told()
     } catch {
       await story.told()
-      if story.verdict == nil || Task.isCancelled { throw failure(error, finger.words) }
+      if story.verdict == nil || Task.isCancelled { throw await refusal(error, finger.words, user, reader) }
     }
     do throws(CommandFailure) {
       _ = try story.outcome(of: "enroll")
     } catch {
+      if story.readerFailed { throw await readerTrouble(reader, error) }
       // The interface has no room for which finger, or what to delete: whorld says it when asked.
       guard story.mayBeExplained else { throw error }
       let why = Escaping.clause(await service.explainEnrollment(on: reader))
@@ -51,7 +55,7 @@ extension Commands {
     await console.tell("\(RetryTexts.touch(reader.scanType)) once more to check it.")
     let reason: CommandFailure
     do throws(CommandFailure) {
-      if try await matches(finger.name, reader) { return }
+      if try await matches(finger.name, reader, user) { return }
       reason = CommandFailure(.authenticationFailed, "the touch did not match")
     } catch { reason = error }
     // In a task of its own, for this one may be cancelled by now.

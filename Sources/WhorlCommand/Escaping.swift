@@ -15,7 +15,7 @@ enum Escaping {
   }
 
   /// A sentence of the daemon's as a part of one of ours: on one line, and without the full stop at its end or before
-  /// a comma that was put after it. Nothing is lower-cased.
+  /// a comma that was put after it. It begins with a small letter, for it follows a colon, unless with a name.
   static func clause(_ text: String, limit: Int = 400) -> String {
     var result = Substring(line(text, limit: limit))
     for mark in [",", ";"] {
@@ -26,7 +26,20 @@ enum Escaping {
     while result.last == " " { result.removeLast() }
     // Three of them say that the text was cut.
     if result.hasSuffix("."), !result.hasSuffix("..") { result.removeLast() }
-    return String(result)
+    return decapitalised(String(result))
+  }
+
+  /// Words that are no names, with which sentences of whorld's begin.
+  private static let openings: Set<String> = [
+    "A", "An", "Another", "Both", "Deleting", "Device", "Fingers", "It", "No", "Nobody", "None", "Nothing", "Not",
+    "Only",
+    "Open", "Operation", "Others", "Permission", "Prints", "Release", "Somebody", "That", "The", "There", "These",
+    "This", "Too", "Verify", "What", "Whose", "You", "Your",
+  ]
+
+  private static func decapitalised(_ text: String) -> String {
+    guard openings.contains(String(text.prefix { $0.isLetter })) else { return text }
+    return text.prefix(1).lowercased() + text.dropFirst()
   }
 
   /// What a clause says happened, and what it says to do about it; nil where it names no remedy.

@@ -13,22 +13,26 @@ extension Commands {
         try await console.print(Escaping.shown(name, limit: 64) + place)
       }
     }
-    if count == 0 { throw nothingEnrolled(user) }
+    if count == 0 { throw await nothingEnrolled(user) }
   }
 
   func verify(_ finger: FingerName?, for option: String?) async throws(CommandFailure) {
     let user = try TargetUser.find(option: option, in: surroundings)
+    // First of all: it can be done whatever else is missing.
+    try await endLockout(of: user)
     let (reader, fingers) = try await readerWithPrints(of: user, finger)
     if let finger, !fingers.contains(finger.name) { throw notEnrolled(finger, user, fingers) }
-    try await endLockout(of: user)
     let words = finger?.words ?? "any enrolled finger"
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       await console.tell(
         "\(RetryTexts.touch(reader.scanType)) (\(Escaping.shown(reader.name, limit: 64))): \(words) of \(user.shown).")
-      guard try await matches(finger?.name ?? "any", reader) else {
+      guard try await matches(finger?.name ?? "any", reader, user) else {
+        let (isLockedOut, left) = await missesLeft(of: user)
+        let next =
+          isLockedOut ? lockedOut(user).message : "try again, or enrol the finger with \(command("enroll", user))"
         throw CommandFailure(
-          .authenticationFailed, "\(words) of \(user.shown): no match; try again, or enrol the finger with whorl enroll"
-        )
+          .authenticationFailed,
+          "\(words) of \(user.shown): no match\(left.isEmpty ? "" : " (\(left))"); \(next)")
       }
       await console.tell("It matches.")
     }
@@ -45,7 +49,7 @@ extension Commands {
       if !fingers.isEmpty { places.append((reader, fingers)) }
     }
     let all = places.flatMap(\.fingers)
-    guard !all.isEmpty else { throw nothingEnrolled(user) }
+    guard !all.isEmpty else { throw await nothingEnrolled(user) }
     if let finger {
       guard all.contains(finger.name) else { throw notEnrolled(finger, user, all) }
       places.removeAll { !$0.fingers.contains(finger.name) }
@@ -57,7 +61,7 @@ extension Commands {
     for place in places {
       try await claimed(place.reader, for: user) { reader async throws(CommandFailure) in
         do throws(WhorlError) { try await service.delete(finger?.name, on: reader) } catch {
-          throw failure(error, finger?.words ?? "fingers of \(user.shown)")
+          throw await refusal(error, finger?.words ?? "fingers of \(user.shown)", user, reader)
         }
       }
     }
@@ -79,7 +83,7 @@ extension Commands {
     _ user: TargetUser, _ reader: ReaderListing
   ) async throws(CommandFailure) -> [String] {
     do throws(WhorlError) { return try await service.enrolledFingers(of: user.name, on: reader) } catch {
-      throw failure(error, "fingers of \(user.shown)")
+      throw await refusal(error, "fingers of \(user.shown)", user, reader)
     }
   }
 
@@ -93,7 +97,7 @@ extension Commands {
       if let finger, fingers.contains(finger.name) { return (reader, fingers) }
       if best == nil, !fingers.isEmpty { best = (reader, fingers) }
     }
-    guard let best else { throw nothingEnrolled(user) }
+    guard let best else { throw await nothingEnrolled(user) }
     return best
   }
 
@@ -104,7 +108,7 @@ extension Commands {
   ) async throws(CommandFailure) {
     let mine: ReaderListing
     do throws(WhorlError) { mine = try await service.claim(reader, for: user.name) } catch {
-      throw failure(error, "reader \(Escaping.shown(reader.name, limit: 64))")
+      throw await refusal(error, "reader \(Escaping.shown(reader.name, limit: 64))", user, reader)
     }
     do throws(CommandFailure) { try await body(mine) } catch {
       await service.release(reader)
@@ -114,21 +118,38 @@ extension Commands {
   }
 
   /// One verification: whether it matched. Retries are told and go on.
-  func matches(_ finger: String, _ reader: ReaderListing) async throws(CommandFailure) -> Bool {
+  func matches(
+    _ finger: String, _ reader: ReaderListing, _ user: TargetUser
+  ) async throws(CommandFailure) -> Bool {
     let story = ScanStory(console, scanType: reader.scanType, stages: nil)
     do throws(WhorlError) {
       try await service.verify(finger, on: reader) { story.take($0) }
       await story.told()
     } catch {
       await story.told()
-      if story.verdict == nil || Task.isCancelled { throw failure(error, "verify") }
+      if story.verdict == nil || Task.isCancelled { throw await refusal(error, "verify", user, reader) }
     }
-    return try story.outcome(of: "verify") == .match
+    do throws(CommandFailure) { return try story.outcome(of: "verify") == .match } catch {
+      throw story.readerFailed ? await readerTrouble(reader, error) : error
+    }
   }
 
-  func nothingEnrolled(_ user: TargetUser) -> CommandFailure {
-    let option = user.isCaller ? "" : " --user \(user.shown)"
-    return CommandFailure(.noFingers, "no finger of \(user.shown) is enrolled; enrol one with: whorl enroll\(option)")
+  func nothingEnrolled(_ user: TargetUser) async -> CommandFailure {
+    let former = user.isCaller ? (try? await service.status())?.formerName : await account(of: user)?.formerName
+    if let former {
+      return CommandFailure(
+        .noFingers,
+        "no finger of \(user.shown) is enrolled, but something is kept under the name \(Escaping.quoted(former)) that "
+          + "this uid had; if the account was renamed, an administrator hands it over: "
+          + "sudo whorl rename-user \(Escaping.operand(former)) \(Escaping.operand(user.name))")
+    }
+    return CommandFailure(
+      .noFingers, "no finger of \(user.shown) is enrolled; enrol one with: \(command("enroll", user))")
+  }
+
+  /// A command about the same user, for people to type.
+  func command(_ verb: String, _ user: TargetUser) -> String {
+    "whorl \(verb)\(user.isCaller ? "" : " --user \(user.shown)")"
   }
 
   private func notEnrolled(_ finger: FingerName, _ user: TargetUser, _ fingers: [String]) -> CommandFailure {
@@ -140,17 +161,29 @@ extension Commands {
   private var canConfirm: Bool { console.hasTerminal && console.inputIsTerminal }
 
   /// Enrolling and deleting destroy the secrets that are bound to the current fingers: said before, and on a terminal
-  /// asked. Only the caller's own secrets can be seen.
+  /// asked. The caller's own are named; of another account's whorld tells root how many there are, and others nothing.
   func warnOfBoundSecrets(_ user: TargetUser, asks: Bool = true) async throws(CommandFailure) {
-    guard user.isCaller else { return }
-    // Fingers can be enrolled though the store is unusable: no answer is no reason to stop.
-    guard let items = try? await service.items(named: nil) else { return }
-    let bound = items.filter { !$0.isGone && $0.constraints == Requirement.current.constraints }
-    guard !bound.isEmpty else { return }
-    let names = bound.prefix(10).map { Escaping.quoted($0.name) }.joined(separator: ", ")
-    let more = bound.count > 10 ? " and \(bound.count - 10) more" : ""
-    let warning = "This destroys the secrets that require the current fingers: \(names)\(more)."
+    guard let warning = await boundSecretsWarning(user) else { return }
     guard asks, canConfirm else { return await console.tell(warning) }
     guard try await console.confirm("\(warning) Go on?") else { throw .cancelled }
+  }
+
+  private func boundSecretsWarning(_ user: TargetUser) async -> String? {
+    guard user.isCaller else {
+      guard let account = await account(of: user) else {
+        return "This destroys the secrets of \(user.shown) that require the current fingers, if there are any."
+      }
+      guard account.boundSecrets > 0 else { return nil }
+      let secrets = account.boundSecrets == 1 ? "1 secret" : "\(account.boundSecrets) secrets"
+      return "This destroys \(secrets) of \(user.shown), which require\(account.boundSecrets == 1 ? "s" : "") "
+        + "the current fingers."
+    }
+    // Fingers can be enrolled though the store is unusable: no answer is no reason to stop.
+    guard let items = try? await service.items(named: nil) else { return nil }
+    let bound = items.filter { !$0.isGone && $0.constraints == Requirement.current.constraints }
+    guard !bound.isEmpty else { return nil }
+    let names = bound.prefix(10).map { Escaping.quoted($0.name) }.joined(separator: ", ")
+    let more = bound.count > 10 ? " and \(bound.count - 10) more" : ""
+    return "This destroys the secrets that require the current fingers: \(names)\(more)."
   }
 }

@@ -70,11 +70,13 @@ enum HelpTexts {
       """
       Enrols a finger and checks it with one more touch. Under sudo it is the finger of whoever called sudo.
       A finger that is enrolled already gets a new print; where the check fails, it is not enrolled any more.
+      Where fingers are locked out, your password ends that first.
       Fingers: left- or right- with thumb, index-finger, middle-finger, ring-finger or little-finger.
       """
     case .verify:
       """
-      Checks a finger, any enrolled one if none is named. Where fingers are locked out, your password ends that first.
+      Checks a finger, any enrolled one if none is named. Where fingers are locked out, your password ends that first,
+      also where none is enrolled or polkit refuses.
       Exit code 0 on a match and 4 on a miss; other codes say why there was no check, as whorl(1) lists them.
       """
     case .fingers: "Lists the enrolled fingers, one on a line. Exit code 8 if there is none."

@@ -16,7 +16,7 @@ extension WhorlError {
     case .notInteractive, .passcodeNeeded: .noTerminal
     case .busy: .busy
     case .timedOut: .timedOut
-    case .noDaemon, .disconnected: .noDaemon
+    case .noDaemon, .disconnected, .otherDaemon: .noDaemon
     case .fprint(let name): Self.exitCode(name)
     case .passcodeNotSet, .invalidContext, .duplicateItem, .param, .unsupported, .tooLarge, .readerFailed, .failed,
       .noAnswer, .badAnswer, .secretMemory, .unknown:
@@ -88,6 +88,8 @@ extension WhorlError {
       "the reader stopped or failed; try again, and look at whorl status and whorld's log if it stays so"
     case .failed: "whorld could not do it; journalctl -u whorld says why"
     case .noDaemon: "whorld does not run and could not be started; try: systemctl start whorld"
+    case .otherDaemon:
+      "fprintd runs in whorld's place; stop it with: sudo systemctl disable --now fprintd, then try again"
     case .disconnected: "the connection to whorld broke off; try again, journalctl -u whorld says why"
     case .noAnswer: "whorld does not answer; try: systemctl restart whorld"
     case .impostor: "another program has taken whorld's name on the bus; have the administrator look at it"
@@ -100,9 +102,9 @@ extension WhorlError {
 
   private static func sentence(_ name: FprintErrorName) -> String {
     switch name {
-    case .permissionDenied: "not allowed from here; on a desktop confirm it, else try with sudo, which stays about you"
+    case .permissionDenied: "not allowed; run it with sudo, which stays about you"
     case .alreadyInUse: "in use by another program; close that one (a settings window, another whorl) and try again"
-    case .noSuchDevice: "no fingerprint reader was found; plug one in, or look with lsusb whether it is seen at all"
+    case .noSuchDevice: "no fingerprint reader was found; whorl status says more, and lsusb whether it is seen at all"
     case .noEnrolledPrints: "no finger is enrolled; enrol one with: whorl enroll"
     case .printsNotDeleted: "not deleted; journalctl -u whorld says why"
     case .printsNotDeletedFromDevice: "deleted, but the reader's own copy was not; try whorl delete --all"

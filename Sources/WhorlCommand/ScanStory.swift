@@ -17,6 +17,9 @@ final class ScanStory {
   /// Whether the enrolment was refused for a reason that the daemon may know more about.
   private(set) var mayBeExplained = false
 
+  /// Whether it ended by a fault of the reader's, of which whorld's status knows more.
+  private(set) var readerFailed = false
+
   private let console: any Console
   private let scanType: String
   private let stages: Int?
@@ -55,11 +58,13 @@ final class ScanStory {
     case "enroll-duplicate":
       end(.failed, "this finger is enrolled already; use another one, or delete it first with whorl delete")
     case "enroll-disconnected", "verify-disconnected":
-      end(.noReader, "the reader was unplugged; plug it in and try again")
+      readerFailed = true
+      end(.noReader, "the reader dropped out; try again, and look at whorl status if it stays so")
     case "enroll-unknown-error", "verify-unknown-error":
+      readerFailed = true
       end(.failed, "the reader stopped or failed; try again, and look at whorl status and whorld's log if it stays so")
     default:
-      if let hint = RetryTexts.hint(for: status.word) {
+      if let hint = RetryTexts.hint(for: status.word, scanType) {
         tell(hint)
       } else {
         tell("The reader says \(Escaping.quoted(status.word)).")

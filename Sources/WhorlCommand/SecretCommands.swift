@@ -69,7 +69,12 @@ extension Commands {
   }
 
   private func noSuchSecret(_ name: String) -> CommandFailure {
-    CommandFailure(.notFound, "no secret is called \(Escaping.quoted(name)); whorl list shows the names")
+    // Fingers are the caller's under sudo, secrets are root's.
+    let owner = invoker == nil ? "" : " of root"
+    return CommandFailure(
+      .notFound,
+      "no secret\(owner) is called \(Escaping.quoted(name)); "
+        + (invoker == nil ? "whorl list shows the names" : "without sudo it is about your own"))
   }
 
   /// An existing secret keeps what it requires: changing that under a new secret would be a silent weakening.

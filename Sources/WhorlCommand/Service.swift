@@ -9,6 +9,13 @@ import WhorlClient
 protocol Service: AnyObject {
   func status() async throws(WhorlError) -> WhorlStatus
 
+  /// What is known of another account; for root.
+  func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
+  /// Whether polkit is on this machine.
+  func hasPolkit() async -> Bool
+  /// Has `told` called when polkit is about to ask a person; before anything else is asked of the daemon.
+  func onAuthorizing(_ told: @escaping @GLibActor () -> Void)
+
   /// Removes all that is kept for an account.
   func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten
   /// Hands what was kept under an old name over to the new one.

@@ -8,9 +8,15 @@ extension Commands {
     var answer: Result<WhorlStatus, WhorlError>
     do throws(WhorlError) { answer = .success(try await service.status()) } catch { answer = .failure(error) }
     if Task.isCancelled { throw .cancelled }
-    let report = StatusReport(answer, wiring, user: user)
+    let report = StatusReport(answer, wiring, user: user, invoker: invoker)
     for line in report.lines { try await console.print(line) }
     if let failure = report.failure { throw failure }
     return .ok
+  }
+
+  /// Who called root's command through sudo, pkexec or doas; nil where nobody else did. A hint for texts alone.
+  var invoker: String? {
+    guard isRoot, let user = try? TargetUser.find(option: nil, in: surroundings), !user.isCaller else { return nil }
+    return user.name
   }
 }

@@ -6,7 +6,13 @@ struct StatusReport: Sendable, Equatable {
   /// The first thing that stands in the way of secrets behind a finger; nil where all is there.
   private(set) var failure: CommandFailure?
 
-  init(_ answer: Result<WhorlStatus, WhorlError>, _ wiring: PAMWiring, user: String) {
+  /// - Parameter invoker: who called root's command through sudo, where somebody did: the report is not about them.
+  init(_ answer: Result<WhorlStatus, WhorlError>, _ wiring: PAMWiring, user: String, invoker: String? = nil) {
+    if let invoker {
+      add(
+        "account", "\(Escaping.shown(user, limit: 64)), for the command runs under sudo",
+        todo: "that of \(Escaping.shown(invoker, limit: 64)), without sudo: whorl status")
+    }
     switch answer {
     case .success(let status):
       let version = status.version.isEmpty ? "" : ", version \(Escaping.shown(status.version, limit: 32))"
@@ -33,7 +39,7 @@ struct StatusReport: Sendable, Equatable {
       let (reason, remedy) = Escaping.parts(status.storeError.isEmpty ? clause(status.biometryError) : "")
       let todo =
         remedy
-        ?? "plug one in; if it is, lsusb shows its numbers and libfprint's device list says whether it is supported"
+        ?? "if the machine has one, lsusb shows its numbers and libfprint's device list says whether it is supported"
       add("reader", reason.isEmpty ? "none found" : "none to use: \(reason)", todo: todo)
       return miss(CommandFailure(.noReader, "there is no reader to use; \(Self.above)"))
     }
@@ -70,7 +76,7 @@ struct StatusReport: Sendable, Equatable {
           label,
           "none to use: \(id) is one, but whorl-reader cannot get at it (\(Escaping.shown(device.node, limit: 64)))",
           todo: "it is blocked by its mode or a policy, or in use: look whether Whorl's udev rules are installed, "
-            + "plug it in again")
+            + "plug it in again or, where it is built in, restart")
       } else {
         add(
           label, "none to use: \(id) is one that libfprint does not support",
@@ -92,7 +98,8 @@ struct StatusReport: Sendable, Equatable {
     case "blocked":
       add(
         "", "blocked: \(what.isEmpty ? "the kernel does not let whorl-reader open it" : what)",
-        todo: "look whether Whorl's udev rules are installed and what mode its device has, then plug it in again")
+        todo: "look whether Whorl's udev rules are installed and what mode its device has, then plug it in again "
+          + "or, where it is built in, restart")
       miss(CommandFailure(.noReader, "the reader \(name) is blocked; \(Self.above)"))
     case "too-hot":
       add("", "too hot\(what.isEmpty ? "" : ": \(what)")", todo: remedy ?? "let it cool down for some minutes")
@@ -130,10 +137,18 @@ struct StatusReport: Sendable, Equatable {
       miss(CommandFailure(.noFingers, "no finger of \(owner) is enrolled; enrol one with: whorl enroll"))
     } else {
       add("fingers", "\(list(status.enrolled)) (of \(owner))")
-      if status.biometry == "not-enrolled" {
-        add("", "none of them may open secrets", todo: "enrol one of them again: whorl enroll FINGER")
+      // Those that fprintd enrolled are as good as none for what status is about.
+      if status.biometry == "not-enrolled" || (!isUnsure && status.unregistered.count == status.enrolled.count) {
+        add("", "they open logins, but no secret", todo: "enrol one of them again, with Whorl: whorl enroll FINGER")
         miss(CommandFailure(.noFingers, "no finger of \(owner) may open secrets; enrol one again with: whorl enroll"))
       }
+    }
+    if let former = status.formerName, status.storeError.isEmpty {
+      let old = Escaping.operand(former)
+      add(
+        "", "something is kept under the name \(Escaping.quoted(former)) that this uid had",
+        todo: "if the account was renamed: sudo whorl rename-user \(old) \(Escaping.operand(user)); else: "
+          + "sudo whorl forget \(old)")
     }
     if let former = status.formerPrints {
       add(
@@ -143,7 +158,7 @@ struct StatusReport: Sendable, Equatable {
     if !status.unreadable.isEmpty {
       add("", "damaged: \(list(status.unreadable))", todo: "enrol again: whorl enroll FINGER")
     }
-    if !status.unregistered.isEmpty, !isUnsure {
+    if !status.unregistered.isEmpty, status.unregistered.count < status.enrolled.count, !isUnsure {
       add(
         "", "for logins only: \(list(status.unregistered))",
         todo: "these were not enrolled with Whorl; to open secrets with one, enrol it again: whorl enroll FINGER")
@@ -151,7 +166,13 @@ struct StatusReport: Sendable, Equatable {
   }
 
   private mutating func addBiometry(_ status: WhorlStatus) {
-    if status.biometry == "locked-out" {
+    if status.isLockedOut {
+      if status.passcode == "not-set" {
+        add(
+          "lockout", "fingers do not count after \(status.misses) misses",
+          todo: "set a password: passwd; then: whorl verify")
+        return miss(.lockedOutWithoutPassword("fingers"))
+      }
       let todo = "end that with your password: whorl verify"
       add("lockout", "fingers do not count after \(status.misses) misses", todo: todo)
       miss(CommandFailure(.lockedOut, "fingers are locked out after \(status.misses) misses; \(todo)"))
@@ -226,7 +247,7 @@ struct StatusReport: Sendable, Equatable {
   }
 
   /// The report has the whole sentence; the line after it does not repeat that.
-  private static let above = "the report of whorl status says what to do"
+  private static let above = "the report says what to do"
 
   private func clause(_ text: String) -> String { Escaping.clause(text, limit: 300) }
 

@@ -42,7 +42,8 @@ final class TouchPrompt {
       let other = text.offersPasscode ? ", or press Enter to use your password" : ""
       tell("\(RetryTexts.touch(scanType))\(name) to \(text.deed)\(other).")
       if text.offersPasscode { watchEnter() }
-    case .retry(let reason): tell(RetryTexts.hint(for: reason) ?? "That did not work; \(RetryTexts.again(scanType)).")
+    case .retry(let reason):
+      tell(RetryTexts.hint(for: reason, scanType) ?? "That did not work; \(RetryTexts.again(scanType)).")
     case .noMatch(let left):
       tell(
         left > 0

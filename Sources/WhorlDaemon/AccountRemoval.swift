@@ -89,6 +89,18 @@ struct AccountRemoval {
     ]
   }
 
+  /// Whether there is anything that ``forget(_:uid:_:)`` would remove, or at least such an account. For root, who is
+  /// asked for nothing by it.
+  func knows(_ name: String, uid: UInt32?, _ caller: Caller) async throws -> Bool {
+    let (targets, exists) =
+      if let uid { try await self.targets(uid: UserID(uid)) } else { try await self.targets(name: name, caller) }
+    if exists { return true }
+    let keychains = Set(try await enclave.usersWithKeychain())
+    if !targets.users.isDisjoint(with: keychains) { return true }
+    // What cannot be looked at may be there.
+    return targets.names.contains { (try? hall.hasPrints($0)) ?? true }
+  }
+
   private func authorise(_ caller: Caller) async throws(BusMethodError) {
     guard caller.user.rawValue != 0 else { return }
     guard await polkit.allows(caller, Self.action) else {
@@ -199,7 +211,10 @@ struct AccountRemoval {
         "Failed", "The keychain is the new name's now, but the prints could not be renamed (\(error)); try again.")
     }
     guard hasKeychain || hasPrints else {
-      throw BusMethodError.whorl("NoSuchUser", "Nothing is stored under the old name.")
+      throw BusMethodError.whorl(
+        "NoSuchUser",
+        "Nothing is kept under the old name, or it was handed over before; check the names, whorl status tells the "
+          + "account itself.")
     }
     return ["keychain": .boolean(hasKeychain), "prints": .boolean(hasPrints)]
   }

@@ -38,6 +38,13 @@ final class AuthenticationFace: BusHandler {
     case ("GetStatus", 0):
       return BusAnswer([.options(await status.values(for: caller.user))])
 
+    case ("GetAccountStatus", 2):
+      var options = try StrictOptions(arguments[1], what: "option")
+      let uid = try options.number("uid")
+      try options.finish()
+      let survey = AccountSurvey(removal: removal)
+      return BusAnswer([.options(try await survey.values(of: arguments[0].asString ?? "", uid: uid, caller))])
+
     case ("CreateContext", 1):
       var options = try StrictOptions(arguments[0], what: "option")
       let reuse = try options.number("reuse-duration") ?? 0

@@ -128,6 +128,8 @@ public enum Daemon {
     }
     try sleepGuard.start()
     try sessions.start()
+    // Where fprintd runs, nobody shall meet a whorld that is about to end.
+    guard try await bus.owner(of: FprintNames.bus) == nil else { throw .nameTaken(FprintNames.bus) }
     // The objects are there before the names are: whoever waits for a name can call at once.
     try await bus.requestName(WhorlNames.bus)
     try await bus.requestName(FprintNames.bus)

@@ -68,17 +68,12 @@ final class PolkitAuthority {
   private static let interface = "org.freedesktop.PolicyKit1.Authority"
 
   private func ask(_ sender: String, _ action: String, cancellation: String) async -> Bool {
-    let subject = BusValue.structure([.string("system-bus-name"), .options(["name": .string(sender)])])
-    let allowUserInteraction: UInt32 = 1
     do {
-      let reply = try await bus.call(
-        destination: Self.name, path: Self.path, interface: Self.interface, method: "CheckAuthorization",
-        arguments: [
-          subject, .string(action), .dictionary(key: "s", value: "s", []), .uint32(allowUserInteraction),
-          .string(cancellation),
-        ],
-        expecting: "(bba{ss})", timeoutMilliseconds: Self.patience * 1000)
-      return reply.arguments.first?.asStructure?.first?.asBool == true
+      // Without a dialog first: polkit says that way that it is about to show one, and the caller can say so too.
+      let (allowed, wouldAsk) = try await question(sender, action, mayShowDialog: false, cancellation: cancellation)
+      guard !allowed, wouldAsk else { return allowed }
+      announce(action, to: sender)
+      return try await question(sender, action, mayShowDialog: true, cancellation: cancellation).allowed
     } catch .cancelled {
       takeBack(cancellation)
     } catch {
@@ -94,6 +89,34 @@ final class PolkitAuthority {
       _ = try? await bus.call(
         destination: Self.name, path: Self.path, interface: Self.interface, method: "CancelCheckAuthorization",
         arguments: [.string(cancellation)], timeoutMilliseconds: Self.cancelMilliseconds, options: .noAutoStart)
+    }
+  }
+
+  private func question(
+    _ sender: String, _ action: String, mayShowDialog: Bool, cancellation: String
+  ) async throws(BusError) -> (allowed: Bool, wouldAsk: Bool) {
+    let subject = BusValue.structure([.string("system-bus-name"), .options(["name": .string(sender)])])
+    let allowUserInteraction: UInt32 = 1
+    let reply = try await bus.call(
+      destination: Self.name, path: Self.path, interface: Self.interface, method: "CheckAuthorization",
+      arguments: [
+        subject, .string(action), .dictionary(key: "s", value: "s", []),
+        .uint32(mayShowDialog ? allowUserInteraction : 0), .string(cancellation),
+      ],
+      expecting: "(bba{ss})", timeoutMilliseconds: Self.patience * 1000)
+    let answer = reply.arguments.first?.asStructure ?? []
+    guard answer.count == 3 else { return (false, false) }
+    return (answer[0].asBool == true, answer[1].asBool == true)
+  }
+
+  /// Tells the caller alone that its call waits for a person and polkit's dialog.
+  private func announce(_ action: String, to sender: String) {
+    do {
+      try bus.emitSignal(
+        destination: sender, path: WhorlNames.path, interface: WhorlNames.authentication, name: "Progress",
+        arguments: [.uint64(0), .string("authorizing"), .options(["action": .string(action)])])
+    } catch {
+      Log.warning("could not tell that polkit asks: \(error)")
     }
   }
 }

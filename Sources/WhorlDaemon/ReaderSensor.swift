@@ -26,7 +26,8 @@ final class ReaderSensor: BiometrySensor {
       return .failed(error.line)
     }
     guard !stations.isEmpty else {
-      return .noReader("No fingerprint reader is there that libfprint knows; plug one in.")
+      return .noReader(
+        "No fingerprint reader is there that libfprint knows; plug one in, or see in lsusb whether it is seen at all.")
     }
     let found: Account?
     do { found = try await hall.accounts.with(user) } catch { return .failed(error.line) }
@@ -75,7 +76,8 @@ final class ReaderSensor: BiometrySensor {
     let stations: [ReaderStation]
     do { stations = try await hall.refresh() } catch { throw SensorError(error) }
     guard !stations.isEmpty else {
-      throw .noReader("No fingerprint reader is there that libfprint knows; plug one in.")
+      throw .noReader(
+        "No fingerprint reader is there that libfprint knows; plug one in, or see in lsusb whether it is seen at all.")
     }
     var chances: [Chance] = []
     for station in stations {

@@ -41,8 +41,10 @@ struct StatusReport {
         await biometry(user, isLockedOut: status.isLockedOut)
       }
     values["biometry"] = .string(biometry)
+    // Of its own: a lockout stays one without a finger or a reader. A store that cannot be read knows of none.
+    values["locked-out"] = .boolean(status.storeError == nil && status.isLockedOut)
     if let error { values["biometry-error"] = .string(error) }
-    await addReaders(of: user, registered: status.registered, to: &values)
+    await addReaders(of: user, to: &values)
     return values
   }
 
@@ -55,9 +57,7 @@ struct StatusReport {
     }
   }
 
-  private func addReaders(
-    of user: UserID, registered: [BiometrySetMember], to values: inout [String: BusValue]
-  ) async {
+  private func addReaders(of user: UserID, to values: inout [String: BusValue]) async {
     var readers: [BusValue] = []
     var enrolled: [Finger] = []
     var unreadable: [Finger] = []
@@ -67,6 +67,9 @@ struct StatusReport {
       owner = try await hall.accounts.with(user).map { FprintUser(name: $0.name, account: $0) }
       if let owner, case .former(let former) = try hall.ownership(of: owner) {
         values["former-prints"] = .uint32(former.rawValue)
+      }
+      if let account = owner?.account, let former = await hall.formerName(of: account, enclave) {
+        values["former-name"] = .string(former)
       }
     } catch {
       values["biometry"] = .string("failed")
@@ -111,6 +114,10 @@ struct StatusReport {
     values["enrolled"] = .strings(enrolled.map(\.name))
     values["unreadable"] = .strings(unreadable.map(\.name))
     values["unregistered"] = .strings(unregistered.map(\.name))
+    // Prints that open a login alone are none to the enclave.
+    if values["biometry"] == .string("available"), unregistered.count == enrolled.count {
+      values["biometry"] = .string("not-enrolled")
+    }
   }
 
   /// The fingers of a user whose prints the chip has lost.

@@ -129,7 +129,8 @@ import Testing
     #expect(await refusal(bench) != nil)
     await bench.enclave.learn(Bench.alice, .named("carol"))
     #expect(await refusal(bench) == nil)
-    #expect(try await bench.enclave.renameOwner(of: Bench.alice, from: "alice", to: "carol"), "once more is the same")
+    #expect(
+      try await !bench.enclave.renameOwner(of: Bench.alice, from: "alice", to: "carol"), "once more hands nothing over")
     #expect(try await !bench.enclave.renameOwner(of: Bench.bob, from: "bob", to: "x"), "there is none")
     let error = await enclaveError { _ = try await bench.enclave.renameOwner(of: Bench.alice, from: "dave", to: "eve") }
     #expect(error?.busName == "org.whorl.Error.Denied")

@@ -22,6 +22,21 @@ import Testing
     #expect(!Bytes.exists(world.state + "/root"))
   }
 
+  @Test func `Polkit's dialogue closes when nobody waits for its answer any more`() async throws {
+    let world = try await World()
+    try await world.startDaemon()
+    try await world.polkit?.answer(.dialog)
+    let enrolment = try world.start(["enroll", "left-thumb"])
+    try await world.polkit?.program.waitFor("\t1\n")
+    enrolment.signal(SIGINT)
+    #expect(try await enrolment.wait().status == 5)
+    let polkit = try #require(world.polkit)
+    try await polkit.program.waitFor("cancelled\t")
+    let lines = polkit.program.text().split(separator: "\n").map { $0.split(separator: "\t") }
+    let asked = lines.last { $0.first == "cancellable" }?.last
+    #expect(lines.last { $0.first == "cancelled" }?.last == asked)
+  }
+
   @Test func `A polkit that says nothing keeps only the one who asked waiting`() async throws {
     let world = try await World()
     try await world.startDaemon()
@@ -36,7 +51,5 @@ import Testing
     #expect(asked())
     enrolment.signal(SIGINT)
     #expect(try await enrolment.wait().status == 5)
-    // The dialogue that it brought up closes.
-    try await world.polkit?.program.waitFor("cancelled\t")
   }
 }

@@ -145,11 +145,25 @@ final class World: Sendable {
   // MARK: The command
 
   /// Starts `whorl` with these arguments on the private bus.
-  func start(_ arguments: [String], input: String? = "", user: UInt32? = nil) throws -> RunningProgram {
+  func start(
+    _ arguments: [String], input: String? = "", user: UInt32? = nil, adding variables: [String: String] = [:]
+  ) throws -> RunningProgram {
     try RunningProgram(
-      BuiltPrograms.path("whorl"), arguments,
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"]
-        .merging(accountEnvironment) { old, _ in old }, input: input, user: user)
+      BuiltPrograms.path("whorl"), arguments, environment: commandEnvironment.merging(variables) { $1 }, input: input,
+      user: user)
+  }
+
+  /// Starts `whorl` on a terminal of its own: what it shows comes out as standard output, and what is written to it is
+  /// typed. Type only what was asked for.
+  func startOnTerminal(_ arguments: [String], user: UInt32? = nil) throws -> RunningProgram {
+    let script = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    return try RunningProgram(
+      "/usr/bin/python3", ["-c", script, BuiltPrograms.path("whorl")] + arguments, environment: commandEnvironment,
+      user: user)
+  }
+
+  private var commandEnvironment: [String: String] {
+    ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"].merging(accountEnvironment) { old, _ in old }
   }
 
   /// Runs `whorl` to its end, pressing these fingers, one at each line that asks for a touch.

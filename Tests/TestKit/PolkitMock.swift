@@ -10,6 +10,8 @@ public final class PolkitMock: Sendable {
     case deny
     /// Not authorized yet: a password would be needed.
     case challenge
+    /// A password would be needed, and somebody is asked for it: no answer where a dialog is allowed.
+    case dialog
     /// Nothing, ever.
     case hang
     /// A D-Bus error.

@@ -45,11 +45,51 @@ import Testing
       expected.enrolled = ["left-thumb"]
       expected.unreadable = ["right-thumb"]
       expected.biometry = "locked-out"
+      expected.isLockedOut = true
       expected.misses = 5
       expected.missesAllowed = 5
       expected.passcode = "set"
       expected.passcodeDelay = 30
       #expect(status == expected)
+    }
+  }
+
+  @Test func `a lockout is told whatever else is the matter with fingers`() async throws {
+    try await withScene([
+      "GetStatus": { _ in
+        BusAnswer([.options(["biometry": .string("not-enrolled"), "locked-out": .boolean(true)])])
+      }
+    ]) { scene in
+      let status = try await scene.client.status()
+      #expect(status.isLockedOut)
+    }
+  }
+
+  @Test func `what root asks of another account goes out by name or uid and comes back whole`() async throws {
+    try await withScene([
+      "GetAccountStatus": { _ in
+        BusAnswer([
+          .options([
+            "account": .boolean(true), "former-name": .string("a\u{1B}da"), "locked-out": .boolean(true),
+            "misses": .uint32(5), "misses-allowed": .uint32(5), "bound-secrets": .uint32(2),
+          ])
+        ])
+      }
+    ]) { scene in
+      var expected = WhorlAccountStatus()
+      expected.hasAccount = true
+      expected.formerName = "a da"
+      expected.isLockedOut = true
+      expected.misses = 5
+      expected.missesAllowed = 5
+      expected.boundSecrets = 2
+      #expect(try await scene.client.accountStatus(.name("paul")) == expected)
+      _ = try await scene.client.accountStatus(.uid(7))
+      let arguments = scene.daemon.called("GetAccountStatus").map(\.arguments)
+      #expect(
+        arguments == [
+          [.string("paul"), .options([:])], [.string(""), .options(["uid": .uint32(7)])],
+        ])
     }
   }
 

@@ -66,6 +66,49 @@ import Testing
     }
   }
 
+  @Test func `fprintd in whorld's place is refused where whorld is wanted, and named where whorld cannot start`()
+    async throws
+  {
+    try await withScene(["GetDevices": { _ in BusAnswer([.array(element: "o", [])]) }]) { scene in
+      scene.daemon.answers["GetDefaultDevice"] = { _ in
+        throw BusMethodError(name: "net.reactivated.Fprint.Error.NoSuchDevice", message: "")
+      }
+      let picky = FprintClient(address: scene.bus.address, mustBeWhorld: true)
+      #expect(try await picky.devices().isEmpty)
+      // As with fprintd: its own name has an owner, whorld's has none.
+      try await scene.daemon.bus.releaseName("org.whorl")
+      let refused = FprintClient(address: scene.bus.address, mustBeWhorld: true)
+      let refusal = await code { () throws(WhorlError) in _ = try await refused.devices() }
+      #expect(refusal == .otherDaemon)
+      #expect(try await scene.fprint.devices().isEmpty, "who takes either")
+      let absence = await code { () throws(WhorlError) in _ = try await scene.client.status() }
+      #expect(absence == .otherDaemon)
+    }
+  }
+
+  @Test func `who waits for polkit's dialog is told, and by the daemon alone`() async throws {
+    try await withScene([:]) { scene in
+      scene.daemon.answers["Claim"] = { [unowned daemon = scene.daemon] call in
+        try daemon.progress(call, .uint64(1), "authorizing")
+        try daemon.progress(call, .uint64(0), "queued")
+        try daemon.progress(call, .uint64(0), "authorizing", ["action": .string("net.\u{1B}example")])
+        return BusAnswer()
+      }
+      var heard: [String] = []
+      scene.fprint.onAuthorizing = { heard.append($0) }
+      try await scene.fprint.device(at: Self.first).claim()
+      #expect(heard == ["net. example"])
+    }
+  }
+
+  @Test func `whether polkit is there is asked of the bus`() async throws {
+    try await withScene([:]) { scene in
+      #expect(await !scene.fprint.hasPolkit())
+      try await scene.daemon.bus.requestName("org.freedesktop.PolicyKit1")
+      #expect(await scene.fprint.hasPolkit())
+    }
+  }
+
   @Test func `why an enrolment was refused is asked on the connection that enrolled, and fprintd's silence is none`()
     async throws
   {

@@ -108,9 +108,10 @@ import WhorlClient
   @GLibActor func `a refused enrolment ends with the daemon's own line where it has one`(_ word: String) async {
     let fixture = Fixture()
     let why =
-      "This finger is enrolled already as right-index-finger; delete it first (whorl delete right-index-finger)"
+      "this finger is enrolled already as right-index-finger; delete it first (whorl delete right-index-finger)"
     fixture.service.scans = [[.init(word: word, done: true)], [.init(word: word, done: true)]]
-    fixture.service.explanation = why
+    // A capital at the start of the daemon's sentence goes, since it follows a colon.
+    fixture.service.explanation = "T" + why.dropFirst()
     #expect(await fixture.run("enroll", "left-thumb") == .failed)
     #expect(fixture.complaint.hasSuffix(why))
     fixture.service.explanation = ""

@@ -17,7 +17,14 @@ final class FakeService: Service {
   /// What was asked, a word or two each.
   private(set) var calls: [String] = []
   var stored: [Stored] = []
-  var statusAnswer = WhorlStatus()
+  var statusAnswer = {
+    var status = WhorlStatus()
+    var reader = WhorlStatus.Reader()
+    reader.path = "/r/0"
+    reader.name = "Fake Reader"
+    status.readers = [reader]
+    return status
+  }()
   var readerList = [ReaderListing(path: "/r/0", name: "Fake Reader", scanType: "press", stages: nil)]
   /// What the reader says of its touches once it is claimed.
   var stages: Int? = 3
@@ -35,6 +42,10 @@ final class FakeService: Service {
   var scans: [[FprintScanStatus]] = []
   /// Keeps a secret waiting for its touch until the passcode is preferred or the task is cancelled.
   var neverTouched = false
+  /// Done when the reader is claimed.
+  var onClaim: (@GLibActor (FakeService) -> Void)?
+  /// Done while a finger is checked.
+  var onVerify: (@GLibActor (FakeService) -> Void)?
   /// Done right before the item is added, as another program would.
   var beforeAdd: (@GLibActor (FakeService) -> Void)?
 
@@ -55,6 +66,20 @@ final class FakeService: Service {
     try enter("status")
     return statusAnswer
   }
+
+  var accounts: [WhorlForgetTarget: WhorlAccountStatus] = [:]
+  var polkitIsThere = true
+  private(set) var authorizing: (@GLibActor () -> Void)?
+
+  func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus {
+    try enter("account", "\(target)")
+    guard let account = accounts[target] else { throw WhorlError(.noSuchUser, "Nothing is stored for that account.") }
+    return account
+  }
+
+  func hasPolkit() async -> Bool { polkitIsThere }
+
+  func onAuthorizing(_ told: @escaping @GLibActor () -> Void) { authorizing = told }
 
   var forgotten = WhorlForgotten()
   var renamed = WhorlRenamed()
@@ -179,6 +204,7 @@ final class FakeService: Service {
 
   func claim(_ reader: ReaderListing, for user: String) async throws(WhorlError) -> ReaderListing {
     try enter("claim", user)
+    onClaim?(self)
     return ReaderListing(path: reader.path, name: reader.name, scanType: reader.scanType, stages: stages)
   }
   func release(_ reader: ReaderListing) async { calls.append("release") }
@@ -194,6 +220,7 @@ final class FakeService: Service {
     _ finger: String, on reader: ReaderListing, report: @escaping @GLibActor (FprintScanStatus) -> Void
   ) async throws(WhorlError) {
     try enter("verify", finger)
+    onVerify?(self)
     _ = await scan(report)
   }
 

@@ -130,7 +130,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Plug one in.", "Plug one in"), ("Plug one in., or not", "Plug one in, or not"), ("A.; b.", "A; b"),
+    ("Plug one in.", "Plug one in"), ("Plug one in., or not", "Plug one in, or not"), ("A.; b.", "a; b"),
+    ("The reader is hot.", "the reader is hot"), ("Goodix MOC is hot", "Goodix MOC is hot"), ("TPM", "TPM"),
     ("cut...", "cut..."), ("", ""), (".", ""), ("v1.2 is old. ", "v1.2 is old"),
   ])
   func `a daemon's sentence loses its full stop inside another`(raw: String, clause: String) {

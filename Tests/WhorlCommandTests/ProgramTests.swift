@@ -259,7 +259,7 @@ import Testing
     let program = try daemon.whorl("get", "mail", output: .pipe)
     #expect(try await program.end() == 4)
     #expect(try await program.output().isEmpty)
-    #expect(program.screen.contains("whorl: \"mail\": The finger is not known\r\n"))
+    #expect(program.screen.contains("whorl: \"mail\": the finger is not known\r\n"))
   }
 
   @Test(arguments: [["status"], ["get", "x"], ["enroll"], ["list"]])

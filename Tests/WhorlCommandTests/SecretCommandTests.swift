@@ -56,7 +56,7 @@ private let everyCode: [WhorlError.Code] =
     let fixture = fixture(.any)
     fixture.service.problems["secret"] = [WhorlError(.biometryLockout, "No finger counts; give a password once.")]
     #expect(await fixture.run("get", "mail") == .lockedOut)
-    #expect(fixture.complaint == "\"mail\": No finger counts; end that with your password: whorl verify")
+    #expect(fixture.complaint == "\"mail\": no finger counts; end that with your password: whorl verify")
   }
 
   @Test @GLibActor func `with neither finger nor password both remedies are named and nothing is asked`() async {

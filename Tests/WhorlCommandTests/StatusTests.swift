@@ -80,7 +80,7 @@ import WhorlClient
     #expect(report(unregistered).failure?.code == .noFingers)
 
     var locked = complete
-    locked.biometry = "locked-out"
+    locked.isLockedOut = true
     locked.misses = 5
     #expect(report(locked).failure?.code == .lockedOut)
 
@@ -97,6 +97,42 @@ import WhorlClient
       #expect(report.lines.contains { $0.contains("-> ") })
       #expect(report.failure?.message.contains("\n") == false)
     }
+  }
+
+  @Test func `prints that fprintd enrolled are none for secrets, and said to be`() {
+    var status = complete
+    status.unregistered = status.enrolled
+    for biometry in ["available", "not-enrolled"] {
+      status.biometry = biometry
+      let report = report(status)
+      #expect(report.failure?.code == .noFingers)
+      #expect(report.lines.filter { $0.contains("they open logins, but no secret") }.count == 1)
+      #expect(report.lines.filter { $0.contains("-> enrol one of them again, with Whorl") }.count == 1)
+    }
+    status.enrolled.append("left-thumb")
+    status.biometry = "available"
+    #expect(report(status).failure == nil, "one that counts is enough")
+    #expect(report(status).lines.contains { $0.contains("for logins only: right-index-finger") })
+  }
+
+  @Test func `a lockout is told though no finger or no reader is left, and its last line does not name itself`() {
+    var status = complete
+    status.isLockedOut = true
+    status.misses = 5
+    status.biometry = "not-enrolled"
+    status.enrolled = []
+    #expect(report(status).lines.contains { $0.contains("-> end that with your password: whorl verify") })
+    status.readers = []
+    status.biometry = "no-reader"
+    #expect(report(status).lines.contains { $0.contains("-> end that with your password: whorl verify") })
+    #expect(report(status).failure?.message.contains("whorl status") == false)
+  }
+
+  @Test func `what is kept under a former name of the account has its remedies`() {
+    var status = complete
+    status.enrolled = []
+    status.formerName = "paula"
+    #expect(report(status).lines.contains { $0.contains("sudo whorl rename-user paula paul;") })
   }
 
   @Test func `without a reader nothing is said to be missing of the fingers, and one remedy is named`() {
@@ -137,7 +173,7 @@ import WhorlClient
     #expect(report("busy", "the verification of ada").failure == nil)
     #expect(report("busy", "the verification of ada").lines.contains { $0.contains("in use now: the verification of") })
     #expect(report("blocked", "Permission denied.").failure?.code == .noReader)
-    #expect(report("blocked", "Permission denied.").lines.contains { $0.contains("blocked: Permission denied") })
+    #expect(report("blocked", "Permission denied.").lines.contains { $0.contains("blocked: permission denied") })
     #expect(report("too-hot").failure?.code == .noReader)
     #expect(report("too-hot").lines.contains { $0.contains("too hot") })
     #expect(report("too-hot").lines.contains { $0.contains("-> let it cool down") })

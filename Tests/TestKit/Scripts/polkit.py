@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A polkit for tests and the demo: takes org.freedesktop.PolicyKit1 on the bus that DBUS_SYSTEM_BUS_ADDRESS names.
 
-usage: polkit.py [allow|deny|challenge|hang|error|garbage|crash]
+usage: polkit.py [allow|deny|challenge|dialog|hang|error|garbage|crash]
 
 A word on standard input changes the answer. It writes "ready", "now WORD" and, for each question,
 "check<TAB>ACTION<TAB>SUBJECT<TAB>FLAGS" after "cancellable<TAB>ID" where it has one, and "cancelled<TAB>ID".
@@ -14,7 +14,7 @@ import gi
 gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
-ANSWERS = ("allow", "deny", "challenge", "hang", "error", "garbage", "crash")
+ANSWERS = ("allow", "deny", "challenge", "dialog", "hang", "error", "garbage", "crash")
 XML = """<node><interface name="org.freedesktop.PolicyKit1.Authority">
 <method name="CheckAuthorization">
   <arg type="(sa{sv})" name="subject" direction="in"/><arg type="s" name="action_id" direction="in"/>
@@ -43,7 +43,7 @@ def subject_text(subject):
 
 def call(_bus, _sender, _path, _interface, method, arguments, invocation):
     if method != "CheckAuthorization":
-        say("cancelled\t%s" % arguments.unpack())
+        say("cancelled\t%s" % arguments.unpack()[0])
         invocation.return_value(None)
         return
     subject, action, _details, flags, cancellation = arguments.unpack()
@@ -52,7 +52,7 @@ def call(_bus, _sender, _path, _interface, method, arguments, invocation):
     say("check\t%s\t%s\t%d" % (action, subject_text(subject), flags))
     if answer == "crash":
         os._exit(1)
-    if answer == "hang":
+    if answer == "hang" or (answer == "dialog" and flags & 1):
         waiting.append(invocation)
     elif answer == "error":
         invocation.return_dbus_error("org.freedesktop.PolicyKit1.Error.Failed", "told to fail")
@@ -63,7 +63,7 @@ def call(_bus, _sender, _path, _interface, method, arguments, invocation):
         invocation.get_connection().send_message(reply, Gio.DBusSendMessageFlags.NONE)
         waiting.append(invocation)
     else:
-        result = (answer == "allow", answer == "challenge", {})
+        result = (answer == "allow", answer in ("challenge", "dialog"), {})
         invocation.return_value(GLib.Variant("((bba{ss}))", (result,)))
 
 
