@@ -24,8 +24,12 @@ public enum MatchScope: Sendable, Hashable {
 public struct MatchRequest: Sendable {
   /// The number of this wait; no other wait of this process has it. The verdict must carry it.
   public let id: UInt64
+  /// The request that this wait is for; it may have several, one after the other.
+  public let operation: UInt64
   /// Whose fingers; the verdict must carry it.
   public let user: UserID
+  /// The bus connection of the program that asks.
+  public let connection: String
   /// What the touch is for.
   public let scope: MatchScope
   /// After this many seconds (at least 1) nobody waits for the verdict any more: the sensor ends with `.timedOut`.
@@ -36,11 +40,13 @@ public struct MatchRequest: Sendable {
 
   /// A request with these values.
   public init(
-    id: UInt64, user: UserID, scope: MatchScope, seconds: Int,
+    id: UInt64, operation: UInt64, user: UserID, connection: String, scope: MatchScope, seconds: Int,
     isRegistered: @escaping @Sendable (_ print: [UInt8]) async -> Bool
   ) {
     self.id = id
+    self.operation = operation
     self.user = user
+    self.connection = connection
     self.scope = scope
     self.seconds = seconds
     self.isRegistered = isRegistered

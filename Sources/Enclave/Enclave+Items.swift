@@ -31,10 +31,32 @@ extension Enclave {
   ///   - includeInvalidated: also those whose fingers changed.
   public func copyMatching(
     user: UserID, query: ItemQuery, limit: Int = 0, includeInvalidated: Bool = false
-  ) throws(EnclaveError) -> [ItemSummary] {
-    try withKeychain(of: user) { keychain throws(KeychainError) in
-      try keychain.find(query, limit: limit, includeInvalidated: includeInvalidated)
+  ) async throws(EnclaveError) -> [ItemSummary] {
+    var found: [ItemSummary] = []
+    try await search(user, query, includeInvalidated: includeInvalidated) { page throws(EnclaveError) in
+      if let first = page.damaged.first { throw .keychain(first.error) }
+      found += page.items
+      return limit == 0 || found.count < limit
     }
+    return limit == 0 ? found : Array(found.prefix(limit))
+  }
+
+  /// Goes through the items that match, page by page, until `body` gives false. In between others have their turn at the
+  /// enclave: one user's thousands of items hold nobody up.
+  private func search(
+    _ user: UserID, _ query: ItemQuery, includeInvalidated: Bool,
+    _ body: (ItemPage) throws(EnclaveError) -> Bool
+  ) async throws(EnclaveError) {
+    var last: ItemID?
+    repeat {
+      guard !Task.isCancelled else { throw .appCancel }
+      let page = try withKeychain(of: user) { keychain throws(KeychainError) in
+        try keychain.page(query, after: last, count: Limits.searchRows, includeInvalidated: includeInvalidated)
+      }
+      guard try body(page) else { return }
+      last = page.next
+      if last != nil { await elsewhere.pause() }
+    } while last != nil
   }
 
   /// Deletes the items that match; never prompts.
@@ -53,7 +75,9 @@ extension Enclave {
     _ context: ContextID, owner: ContextOwner, query: ItemQuery, options: VerificationOptions = VerificationOptions(),
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> SecretBytes {
-    var access = ItemAccess(context: context, owner: owner, query: query, mustBeOnlyOne: false)
+    try requireContext(context, owner)
+    var access = ItemAccess(
+      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: false))
     while true {
       // No await between the two: what `redeem` found holds while the secret is decrypted.
       if let item = try redeem(&access) {
@@ -76,7 +100,9 @@ extension Enclave {
     secret: consuming SecretBytes? = nil, options: VerificationOptions = VerificationOptions(),
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) {
-    var access = ItemAccess(context: context, owner: owner, query: query, mustBeOnlyOne: true)
+    try requireContext(context, owner)
+    var access = ItemAccess(
+      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: true))
     while true {
       if let item = try redeem(&access) {
         do {
@@ -118,19 +144,54 @@ extension Enclave {
   }
 
   /// The item that is meant: the first that has its secret.
-  private func item(for access: ItemAccess) throws(EnclaveError) -> ItemSummary {
-    let found = try withKeychain(of: access.owner.user) { keychain throws(KeychainError) in
-      try keychain.find(access.query, includeInvalidated: true)
+  private func locate(
+    _ query: ItemQuery, of user: UserID, mustBeOnlyOne: Bool
+  ) async throws(EnclaveError) -> ItemID {
+    var present: ItemID?
+    var lost: ItemSummary?
+    var count = 0
+    var damaged: DamagedItem?
+    try await search(user, query, includeInvalidated: true) { page throws(EnclaveError) in
+      damaged = damaged ?? page.damaged.first
+      for item in page.items {
+        guard item.state == .present else {
+          lost = lost ?? item
+          continue
+        }
+        present = present ?? item.id
+        count += 1
+      }
+      return damaged == nil && (present == nil || mustBeOnlyOne)
     }
-    let present = found.filter { $0.state == .present }
-    guard let first = present.first else {
-      guard case .invalidated(let at)? = found.first?.state else { throw .keychain(.itemNotFound) }
+    if let damaged { throw .keychain(damaged.error) }
+    guard let present else {
+      guard case .invalidated(let at)? = lost?.state else { throw .keychain(.itemNotFound) }
       throw .keychain(.invalidated(at: at))
     }
-    guard !access.mustBeOnlyOne || present.count == 1 else {
-      throw .parameter("\(present.count) items match; name service and account of the one to change")
+    guard !mustBeOnlyOne || count == 1 else {
+      throw .parameter("\(count) items match; name service and account of the one to change")
     }
-    return first
+    return present
+  }
+
+  /// The item that was located, as it is now.
+  private func item(for access: ItemAccess) throws(EnclaveError) -> ItemSummary {
+    let item: ItemSummary
+    do throws(EnclaveError) {
+      item = try withKeychain(of: access.owner.user) { keychain throws(KeychainError) in
+        try keychain.summary(of: access.item)
+      }
+      guard access.query.matches(item.attributes) else { throw .keychain(.itemNotFound) }
+    } catch .keychain(.itemNotFound) where access.promptedFor != nil {
+      let other = try withKeychain(of: access.owner.user) { keychain throws(KeychainError) in
+        try keychain.page(access.query, count: Limits.searchRows).items.first
+      }
+      // The person touched the reader for that item, not for one that took its place meanwhile.
+      throw other == nil
+        ? .keychain(.itemNotFound) : .denied("the item was replaced while you were asked for your finger; ask again")
+    }
+    if case .invalidated(let at) = item.state { throw .keychain(.invalidated(at: at)) }
+    return item
   }
 
   /// What an access control needs; nil for nothing. An access control that cannot be kept is refused.
@@ -155,16 +216,16 @@ private struct ItemAccess {
   let context: ContextID
   let owner: ContextOwner
   let query: ItemQuery
-  let mustBeOnlyOne: Bool
+  let item: ItemID
   var promptedFor: ItemSummary?
   var need = AuthenticationContext.Need.passcode
   /// A touch made for this request; used once.
   var touch: Touch?
 
-  init(context: ContextID, owner: ContextOwner, query: ItemQuery, mustBeOnlyOne: Bool) {
+  init(context: ContextID, owner: ContextOwner, query: ItemQuery, item: ItemID) {
     self.context = context
     self.owner = owner
     self.query = query
-    self.mustBeOnlyOne = mustBeOnlyOne
+    self.item = item
   }
 }

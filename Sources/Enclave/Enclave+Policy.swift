@@ -30,13 +30,15 @@ extension Enclave {
   /// One verification for PAM: any print of the user's on the disk will do. Counts misses, releases nothing.
   ///
   /// The caller's right to ask for that user is the daemon's to check. Cancelling the task ends the wait.
+  /// - Parameter connection: the bus connection of the program that asks.
   /// - Returns: the name of the finger that matched.
   public func authenticate(
-    user: UserID, options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
+    user: UserID, for connection: String = "", options: VerificationOptions = VerificationOptions(),
+    progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> String {
     try requireUnlocked(user)  // at once, without waiting in a queue
     let proof = try await touch(
-      of: user, context: nil, need: .biometry, scope: .login, options: options, progress: progress)
+      of: user, for: connection, context: nil, need: .biometry, scope: .login, options: options, progress: progress)
     guard !Task.isCancelled else { throw .appCancel }
     guard case .touch(let touch) = proof else { throw .failed("a login was let through without a touch; refused") }
     return touch.finger
@@ -53,7 +55,8 @@ extension Enclave {
     do {
       try requireUnlocked(owner.user)
       let proof = try await touch(
-        of: owner.user, context: context, need: need, scope: .secret, options: options, progress: progress)
+        of: owner.user, for: owner.connection, context: context, need: need, scope: .secret, options: options,
+        progress: progress)
       guard case .touch(let touch) = proof else { return nil }
       return touch
     } catch {

@@ -6,7 +6,7 @@ internal import Keychain
 extension Enclave {
   /// Waits until a finger of that user was touched for this request, or its context covers it.
   func touch(
-    of user: UserID, context: ContextID?, need: AuthenticationContext.Need, scope: MatchScope,
+    of user: UserID, for connection: String, context: ContextID?, need: AuthenticationContext.Need, scope: MatchScope,
     options: VerificationOptions, progress: @escaping ProgressHandler
   ) async throws(EnclaveError) -> Operation.Proof {
     let count = operations.values.count { $0.user == user }
@@ -18,7 +18,8 @@ extension Enclave {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let operation = Operation(
-          id: id, user: user, context: context, need: need, scope: scope, noWait: options.noWait,
+          id: id, user: user, connection: connection, context: context, need: need, scope: scope,
+          noWait: options.noWait,
           deadline: clock.uptime() + Int64(options.timeout) * 1000, seconds: options.timeout,
           reporter: ProgressReporter(progress), continuation: continuation, triesLeft: options.maxTries)
         begin(operation)
@@ -188,7 +189,7 @@ extension Enclave {
   private func verdict(of wait: UInt64, for operation: Operation) async -> Result<MatchOutcome, SensorError> {
     let user = operation.user
     let request = MatchRequest(
-      id: wait, user: user, scope: operation.scope,
+      id: wait, operation: operation.id, user: user, connection: operation.connection, scope: operation.scope,
       seconds: Int(max(1, (operation.deadline - clock.uptime() + 999) / 1000)),
       isRegistered: { print in await self.isRegistered(print, user: user) })
     let reporter = operation.reporter

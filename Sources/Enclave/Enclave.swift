@@ -25,6 +25,8 @@ public actor Enclave {
     public static let reuseSeconds = 300
     /// So many milliseconds a request may keep the sensor while another user's request waits; then they take turns.
     public static let turnMilliseconds: Int64 = 10_000
+    /// So many rows of a keychain are looked at before others have their turn at the enclave.
+    public static let searchRows = 200
     /// The most bytes of a passcode; PAM takes no more.
     public static let passcodeBytes = 511
   }
@@ -34,6 +36,7 @@ public actor Enclave {
   let clock: any EnclaveClock
   let shelf: KeychainShelf
 
+  let elsewhere = Elsewhere()
   var contexts: [ContextID: AuthenticationContext] = [:]
   var lastContext: UInt32 = 0
   var closedConnections = RecentNames(capacity: 256)
@@ -94,6 +97,12 @@ public actor Enclave {
       throw .keychain(error)
     }
   }
+}
+
+/// A place to go to for a moment, so that those who wait for the enclave have their turn. (`Task.yield` brings
+/// libdispatch's threads along.)
+actor Elsewhere {
+  func pause() {}
 }
 
 /// The last names of something, a bounded number of them.

@@ -12,6 +12,8 @@ struct Operation {
 
   let id: UInt64
   let user: UserID
+  /// The bus connection of the program that asks.
+  let connection: String
   /// None for a login.
   let context: ContextID?
   let need: AuthenticationContext.Need

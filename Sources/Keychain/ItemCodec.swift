@@ -148,7 +148,7 @@ extension ItemAttributes {
 
 extension ItemQuery {
   /// Whether every attribute given here is that of `attributes`, byte for byte.
-  func matches(_ attributes: ItemAttributes) -> Bool {
+  public func matches(_ attributes: ItemAttributes) -> Bool {
     func same(_ wanted: String?, _ found: String?) -> Bool {
       guard let wanted else { return true }
       // Not ==, which takes differently composed letters for the same.

@@ -66,6 +66,19 @@ extension UserKeychain {
     return (items, damaged)
   }
 
+  /// An item by its number, without its secret.
+  /// - Throws: `.itemNotFound`, `.tampered`, `.unsupported`.
+  public func summary(of id: ItemID) throws(KeychainError) -> ItemSummary {
+    var found: ItemRow?
+    try database.rows("SELECT \(ItemRow.columns) FROM item WHERE id = ?", [.integer(id.rawValue)]) {
+      (row) throws(KeychainError) in
+      found = ItemRow(row)
+      return false
+    }
+    guard let found else { throw .itemNotFound }
+    return try found.summary(user: user, keys: keys)
+  }
+
   /// The secret of an item, for a caller that has checked `accessControl`.
   /// - Parameter accessControl: what the caller has checked; the item's own must be the same.
   /// - Throws: `.itemNotFound`, `.invalidated`, `.tampered` (also where the access control is another one).
@@ -188,14 +201,7 @@ extension UserKeychain {
   }
 
   private func summary(of id: ItemID, under accessControl: AccessControl) throws(KeychainError) -> ItemSummary {
-    var found: ItemRow?
-    try database.rows("SELECT \(ItemRow.columns) FROM item WHERE id = ?", [.integer(id.rawValue)]) {
-      (row) throws(KeychainError) in
-      found = ItemRow(row)
-      return false
-    }
-    guard let found else { throw .itemNotFound }
-    let item = try found.summary(user: user, keys: keys)
+    let item = try summary(of: id)
     // What was checked a moment ago must be what guards the item now.
     guard item.accessControl == accessControl else {
       throw .tampered("the access control of item \(id.rawValue) of user \(user)")

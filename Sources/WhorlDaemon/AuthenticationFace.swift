@@ -16,10 +16,13 @@ final class AuthenticationFace: BusHandler {
   private let status: StatusReport
   private let removal: AccountRemoval
   private let notes: EnrollmentNotes
+  private let sessions: Sessions
 
   init(
-    frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes
+    frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
+    sessions: Sessions
   ) {
+    self.sessions = sessions
     self.removal = removal
     self.notes = notes
     self.frame = frame
@@ -125,11 +128,17 @@ final class AuthenticationFace: BusHandler {
     guard caller.user.rawValue == 0 || caller.user == account.user else {
       throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
     }
+    // Whoever touches the reader sits at the machine, and may mean something else by it.
+    guard await !sessions.isRemote(caller.connection) else {
+      throw BusMethodError.whorl(
+        "BiometryNotAvailable", "A finger cannot be given from a remote session; use your password.")
+    }
     await enclave.learn(account.user, .named(account.name))
     let finger = try await frame.withProgress(request, for: caller) { progress in
       // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
       progress(.queued)
-      return try await self.enclave.authenticate(user: account.user, options: request.options, progress: progress)
+      return try await self.enclave.authenticate(
+        user: account.user, for: caller.connection, options: request.options, progress: progress)
     }
     return BusAnswer([.string(finger)])
   }

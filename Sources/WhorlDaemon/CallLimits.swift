@@ -24,6 +24,11 @@ final class CallLimits {
     var namedUntil: Int64 = 0
   }
 
+  /// Calls of one account that are at the store at once: one waits for the others of its own account rather than having
+  /// other accounts' wait for all of them.
+  static let atStore = 2
+
+  private let store = AccountLines(atOnce: atStore)
   private var accounts: [UserID: Account] = [:]
   private let clock: DaemonClock
 
@@ -45,6 +50,14 @@ final class CallLimits {
     guard user.rawValue != 0 else { return try await body() }
     try admit(user, wantsReader)
     defer { leave(user) }
+    return try await body()
+  }
+
+  /// Runs `body`, which is at the store without waiting for a person, in the account's line.
+  /// - Throws: `CancellationError` where the caller has gone first.
+  func runAtStore<R: Sendable>(for user: UserID, _ body: @GLibActor () async throws -> R) async throws -> R {
+    guard await store.enter(user) else { throw CancellationError() }
+    defer { store.leave(user) }
     return try await body()
   }
 

@@ -96,7 +96,7 @@ public enum Daemon {
       hall: hall, enclave: enclave, polkit: services.polkit,
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
-      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes)
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions)
     keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)

@@ -17,13 +17,13 @@ extension FprintDeviceFace {
     }
     let user = try await user(name, caller)
     try await authorise(caller, [FprintNames.Action.enroll])
-    try await withoutOthers(caller) { await self.delete(user, nil) }
+    try await withoutOthers(caller) { begun in await self.delete(user, nil, by: caller, begun) }
   }
 
   func deleteAll(_ caller: Caller) async throws(BusMethodError) {
     let user = try holds(caller).user
     try await authorise(caller, [FprintNames.Action.enroll])
-    try await delete(under: try holds(caller)) { await self.delete(user, nil) }
+    try await delete(under: try holds(caller)) { await self.delete(user, nil, by: caller) }
   }
 
   func deleteOne(_ name: String, _ caller: Caller) async throws(BusMethodError) {
@@ -32,7 +32,7 @@ extension FprintDeviceFace {
       throw .fprint(.invalidFingerName, "Invalid finger name")
     }
     try await authorise(caller, [FprintNames.Action.enroll])
-    try await delete(under: try holds(caller)) { await self.delete(user, finger) }
+    try await delete(under: try holds(caller)) { await self.delete(user, finger, by: caller) }
   }
 
   /// Runs a deletion as the operation of a claim.
@@ -52,7 +52,9 @@ extension FprintDeviceFace {
   }
 
   /// Deletes one finger, or all of this reader.
-  private func delete(_ user: FprintUser, _ one: Finger?) async -> BusMethodError? {
+  private func delete(
+    _ user: FprintUser, _ one: Finger?, by caller: Caller, _ begun: @GLibActor () -> Void = {}
+  ) async -> BusMethodError? {
     let fingers: [Finger]
     do {
       fingers = try services.hall.entries(of: user, on: station)
@@ -61,15 +63,23 @@ extension FprintDeviceFace {
     }
     let chosen = one.map { finger in fingers.filter { $0 == finger } } ?? fingers
     guard !chosen.isEmpty else { return .fprint(.noEnrolledPrints, "No prints to delete") }
-    guard station.description.features.contains(.storage) else { return await delete(chosen, of: user, onChip: false) }
+    guard station.description.features.contains(.storage) else {
+      begun()
+      return await delete(chosen, of: user, onChip: false)
+    }
+    let sessions = services.sessions
+    let seeker = Seeker(
+      name: "the deletion of prints of \(user.name)", user: caller.user,
+      standing: { sessions.known(caller.connection) })
     do {
-      try await station.turns.take(for: "the deletion of prints of \(user.name)", waiting: Self.patience)
+      try await station.turns.take(seeker, waiting: Self.patience)
     } catch .busy(let holder) {
       return .fprint(.alreadyInUse, "The fingerprint reader is used by \(holder); try again when that is done.")
     } catch {
       return .fprint(.internalError, "The deletion was ended.")
     }
     defer { station.turns.give() }
+    begun()
     do throws(ReaderError) {
       try await station.enter()
     } catch {

@@ -18,18 +18,14 @@ extension FprintDeviceFace {
     guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
     // Its first touch is a try like any other.
     try await requireBiometry(claim.user)
-    // Once more: the questions took their time.
+    // Once more: the questions took their time. Whose lockout was looked at must be who enrols.
+    let asked = claim
     claim = try holds(caller)
+    guard claim === asked else { throw .fprint(.alreadyInUse, "The device was released and claimed again meanwhile") }
     let operation = try claim.begin(.enrolment)
-    do throws(BusMethodError) {
-      try services.enrolments.begin(caller.user)
-    } catch {
-      claim.end(operation)
-      throw error
-    }
     services.notes.drop(caller.connection)
     try await start(operation, of: claim) {
-      let status = await self.enroll(claim, operation, finger)
+      let status = await self.enroll(claim, operation, finger, caller)
       let isCut = operation.isDisplaced && status != "completed"
       self.end(operation, "EnrollStatus", "enroll-" + (isCut ? "unknown-error" : status))
     }
@@ -37,7 +33,9 @@ extension FprintDeviceFace {
   }
 
   /// One enrolment; the last part of its status.
-  private func enroll(_ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger) async -> String {
+  private func enroll(
+    _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger, _ caller: Caller
+  ) async -> String {
     do {
       try await services.hall.prepareEnrolment(of: claim.user)
     } catch {
@@ -51,6 +49,12 @@ extension FprintDeviceFace {
         if let hindrance = self.station.hindrance { throw hindrance }
         try await self.station.open()
         try await self.refuseWhereFull()
+        do throws(BusMethodError) {
+          try self.services.enrolments.begin(caller.user)
+        } catch {
+          operation.refusal = error
+          return "failed"
+        }
         self.beginWhenArmed(operation)
         if let refusal = try await self.refuseDuplicate(claim, operation, finger) { return refusal }
         let print = try await self.newPrint(claim, operation, finger)
@@ -261,6 +265,14 @@ extension FprintDeviceFace {
     let key = station.printKey(of: user.name, finger)
     let store = services.hall.store
     var before: [UInt8]?
+    do {
+      // Whose the folder is may have been forgotten since the enrolment began, and it must not be nobody's.
+      try await services.hall.prepareEnrolment(of: user)
+    } catch {
+      Log.failure("the print of \(finger.name) was not stored: \(error)")
+      await dropFromChip(print)
+      return false
+    }
     do { before = try store.load(key) } catch { Log.warning("a damaged print is replaced: \(error)") }
     do {
       try store.save(print, for: key)

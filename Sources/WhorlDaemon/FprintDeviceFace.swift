@@ -44,8 +44,19 @@ final class FprintDeviceFace: BusHandler {
   var claim: FprintClaim?
   /// Whether the reader is being opened for a claim.
   private var isOpening = false
-  /// A deletion of prints without a claim.
-  private var looseDeletion: Task<Void, Never>?
+  /// A deletion of prints without a claim, or what is left of one whose claim has ended.
+  @GLibActor
+  private final class LooseDeletion {
+    /// Who asked for it; nil where a claim has ended.
+    let caller: Caller?
+    var task: Task<Void, Never>?
+    /// Whether it has the reader's turn: then it goes to its end.
+    var hasBegun = false
+
+    init(_ caller: Caller?) { self.caller = caller }
+  }
+
+  private var looseDeletion: LooseDeletion?
   /// Whether the reader was unplugged. Its object stays for as long as somebody holds it.
   private(set) var isGone = false
   /// Told when the object is off the bus.
@@ -251,6 +262,7 @@ final class FprintDeviceFace: BusHandler {
     _ = await services.sessions.standing(of: caller.connection)
     // Once more: polkit's question took its time, and does not keep others from claiming.
     await takeOver(from: caller)
+    await endDeletionThatWaits(for: caller)
     try refuseWhenClaimed()
     guard !isGone else { throw .fprint(.internalError, "Open failed with error: the reader was unplugged") }
     isOpening = true
@@ -272,9 +284,15 @@ final class FprintDeviceFace: BusHandler {
   /// Whether a caller goes before the one who holds the reader: see ``Seeker/givesWay(to:)``.
   private func mayTakeOver(_ caller: Caller) async -> Bool {
     guard let claim, !claim.isEnding, claim.owner != caller.connection else { return false }
-    let standing = await services.sessions.standing(of: caller.connection)
-    return await services.sessions.standing(of: claim.owner).givesWay(
-      to: standing, isOtherAccount: claim.ownerUser.rawValue != 0 && claim.ownerUser != caller.user)
+    _ = await services.sessions.standing(of: caller.connection)
+    _ = await services.sessions.standing(of: claim.owner)
+    return givesWay(claim.owner, claim.ownerUser, to: caller)
+  }
+
+  /// Whether one gives a reader up for another; what is known of both is enough.
+  private func givesWay(_ connection: String, _ user: UserID, to caller: Caller) -> Bool {
+    let sessions = services.sessions
+    return sessions.known(connection).givesWay(to: sessions.known(caller.connection), from: user, to: caller.user)
   }
 
   private func takeOver(from caller: Caller) async {
@@ -327,13 +345,12 @@ final class FprintDeviceFace: BusHandler {
   private func leaveDeletion(_ claim: FprintClaim) {
     claim.isEnding = true
     self.claim = nil
-    let rest = Task { @GLibActor in
+    let rest = LooseDeletion(nil)
+    rest.hasBegun = true
+    looseDeletion = rest
+    rest.task = Task { @GLibActor in
       await claim.operation?.task?.value
       await self.station.leave()
-    }
-    looseDeletion = rest
-    Task { @GLibActor in
-      await rest.value
       self.endDeletion(rest)
       if self.isGone { self.unregister() }
     }
@@ -363,26 +380,44 @@ final class FprintDeviceFace: BusHandler {
   }
 
   /// Runs a deletion by somebody who holds no claim, or his own.
+  /// - Parameter body: calls what it is given once it has the reader's turn.
   func withoutOthers(
-    _ caller: Caller, _ body: @escaping @GLibActor () async -> BusMethodError?
+    _ caller: Caller, _ body: @escaping @GLibActor (_ begun: @escaping @GLibActor () -> Void) async -> BusMethodError?
   ) async throws(BusMethodError) {
     if claim != nil {
       let claim = try holds(caller)
-      return try await delete(under: claim, body)
+      return try await delete(under: claim) { await body {} }
     }
-    while let other = looseDeletion {
-      await other.value
-      endDeletion(other)
-    }
-    guard claim == nil, !isOpening else {
+    // One after the other; whoever has waited for one does not wait for the next.
+    await looseDeletion?.task?.value
+    guard claim == nil, !isOpening, looseDeletion == nil else {
       throw .fprint(.alreadyInUse, "Another operation is already in progress")
     }
-    let work = Task { @GLibActor in await body() }
-    let deletion = Task { @GLibActor in _ = await work.value }
+    let deletion = LooseDeletion(caller)
     looseDeletion = deletion
     defer { endDeletion(deletion) }
+    let work = Task { @GLibActor in await body { deletion.hasBegun = true } }
+    deletion.task = Task { @GLibActor in
+      await withTaskCancellationHandler {
+        _ = await work.value
+      } onCancel: {
+        work.cancel()
+      }
+    }
     if let error = await work.value { throw error }
   }
 
-  private func endDeletion(_ deletion: Task<Void, Never>) { if looseDeletion == deletion { looseDeletion = nil } }
+  /// A deletion that only waits for its turn gives way as a claim would.
+  private func endDeletionThatWaits(for caller: Caller) async {
+    guard let deletion = looseDeletion, !deletion.hasBegun, let other = deletion.caller else { return }
+    _ = await services.sessions.standing(of: other.connection)
+    guard looseDeletion === deletion, !deletion.hasBegun, givesWay(other.connection, other.user, to: caller) else {
+      return
+    }
+    deletion.task?.cancel()
+    await deletion.task?.value
+    endDeletion(deletion)
+  }
+
+  private func endDeletion(_ deletion: LooseDeletion) { if looseDeletion === deletion { looseDeletion = nil } }
 }

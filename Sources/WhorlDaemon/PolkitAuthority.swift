@@ -15,52 +15,18 @@ final class PolkitAuthority {
   /// So many milliseconds polkit has to take a question back.
   private static let cancelMilliseconds = 5_000
 
-  private struct Line {
-    var asking = 0
-    var waiting: [(number: Int, place: CheckedContinuation<Bool, Never>)] = []
-  }
-
   private let bus: BusConnection
-  private var lines: [UserID: Line] = [:]
+  private let lines = AccountLines(atOnce: atOnce)
   private var lastNumber = 0
 
   init(bus: BusConnection) { self.bus = bus }
 
   /// Whether the caller is authorised for `action`; asks the person where polkit's rules say so.
   func allows(_ caller: Caller, _ action: String) async -> Bool {
-    guard await enter(caller.user) else { return false }
-    defer { leave(caller.user) }
+    guard await lines.enter(caller.user) else { return false }
+    defer { lines.leave(caller.user) }
     lastNumber += 1
     return await ask(caller.connection, action, cancellation: "whorl-\(lastNumber)")
-  }
-
-  /// Waits for a place among the account's questions; false where the caller's task was cancelled first.
-  private func enter(_ user: UserID) async -> Bool {
-    if lines[user, default: Line()].asking < Self.atOnce {
-      lines[user, default: Line()].asking += 1
-      return true
-    }
-    lastNumber += 1
-    let number = lastNumber
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { place in
-        if Task.isCancelled { place.resume(returning: false) } else { lines[user]?.waiting.append((number, place)) }
-      }
-    } onCancel: {
-      Task { @GLibActor [weak self] in self?.giveUp(number, user) }
-    }
-  }
-
-  /// Hands the place on to the next in line.
-  private func leave(_ user: UserID) {
-    guard var line = lines[user] else { return }
-    if line.waiting.isEmpty { line.asking -= 1 } else { line.waiting.removeFirst().place.resume(returning: true) }
-    lines[user] = line.asking == 0 ? nil : line
-  }
-
-  private func giveUp(_ number: Int, _ user: UserID) {
-    guard let index = lines[user]?.waiting.firstIndex(where: { $0.number == number }) else { return }
-    lines[user]?.waiting.remove(at: index).place.resume(returning: false)
   }
 
   private static let name = "org.freedesktop.PolicyKit1"

@@ -101,7 +101,7 @@ final class ReaderSensor: BiometrySensor {
     }
     guard !chances.isEmpty else { throw .notEnrolled }
     // So that it is known below, without waiting for it there.
-    _ = await sessions.standing(of: request.user)
+    _ = await sessions.standing(of: request.connection, for: request.user)
     return try await wait(chances, account.name, request, progress)
   }
 
@@ -140,8 +140,8 @@ final class ReaderSensor: BiometrySensor {
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async -> Result<MatchOutcome, SensorError> {
     let seeker = Seeker(
-      name: "a request of \(name) for a finger", isFirst: true, user: request.user,
-      standing: { [sessions] in sessions.known(request.user) })
+      name: "a request of \(name) for a finger", request: request.operation, user: request.user,
+      standing: { [sessions] in sessions.known(request.connection, for: request.user) })
     let report = ArmedReaders(progress)
     for chance in chances { report.expect(chance.station, atOnce: chance.station.turns.isFree(for: seeker)) }
     var runners: [Task<Result<MatchOutcome, SensorError>, Never>] = []

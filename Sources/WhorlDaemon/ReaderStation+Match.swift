@@ -129,14 +129,15 @@ extension ReaderStation {
     // The turn may have taken its time to come.
     if pends, !isArmable(for: seeker) { return .paused }
     var isSpent = false
-    let watch =
-      pends
-      ? watchBudget {
-        isSpent = true
-        work.interrupt()
-      } : nil
+    let pause: @GLibActor () -> Void = {
+      // Who gives way to somebody leaves the reader to him as it is.
+      guard !work.isInterrupted else { return }
+      isSpent = true
+      work.interrupt()
+    }
+    let watches = pends ? [watchBudget(pause), watchArmable(seeker, pause)] : []
     let result = await work.run(touch)
-    watch?.cancel()
+    for watch in watches { watch.cancel() }
     switch result {
     case .failure(.cancelled) where work.isInterrupted && !Task.isCancelled:
       // Nobody wants it now: dark, and with nothing left to heat it.
@@ -149,10 +150,10 @@ extension ReaderStation {
       return .paused
     case .success(let index):
       note(nil)
-      mayComeBack = index == nil && seeker.isFirst
+      mayComeBack = index == nil && seeker.request != nil
     case .failure(.cancelled):
       // It may have missed on another reader, and asks again.
-      mayComeBack = seeker.isFirst
+      mayComeBack = seeker.request != nil
     case .failure(let error):
       note(error)
     }
@@ -176,6 +177,16 @@ extension ReaderStation {
         do { try await clock.sleep(left) } catch { return }
       }
       if !Task.isCancelled { spent() }
+    }
+  }
+
+  /// Calls `ended` once the reader may not be armed any more, as when the session goes to the background.
+  private func watchArmable(_ seeker: Seeker, _ ended: @escaping @GLibActor () -> Void) -> Task<Void, Never> {
+    Task { @GLibActor [weak self] in
+      while let self, !Task.isCancelled {
+        if seeker.standing() == .background { return ended() }
+        await self.changes.next()
+      }
     }
   }
 

@@ -99,6 +99,24 @@ final class Sessions {
     }
   }
 
+  /// Where a program is that asks for a user: in its own session, or, as a service, in any of the user's.
+  func standing(of connection: String, for user: UserID) async -> Standing {
+    _ = await entry(of: connection)
+    await list()
+    return known(connection, for: user)
+  }
+
+  /// As ``standing(of:for:)`` by what was learned before, without asking anybody.
+  func known(_ connection: String, for user: UserID) -> Standing {
+    if case .session(let path) = entries[connection]?.place { facts[path]?.standing ?? .unknown } else { known(user) }
+  }
+
+  /// Whether a program is in a session that came over the network.
+  func isRemote(_ connection: String) async -> Bool {
+    guard case .session(let path) = await entry(of: connection)?.place else { return false }
+    return facts[path]?.isRemote ?? false
+  }
+
   /// Where a user is, in whichever of his sessions.
   func standing(of user: UserID) async -> Standing {
     await list()

@@ -1,20 +1,25 @@
+internal import Keychain
+
 /// How close to the machine's seat somebody is who wants a reader.
 enum Standing: Sendable, Hashable {
   /// In the session that a seat shows.
   case active
   /// In a session that a seat has switched away from: nobody who sits there can be meant.
   case background
-  /// Neither is known: no logind, a service, a session without a seat. Never makes others give way.
+  /// In a session that is at no seat, as over ssh. Never makes others give way.
+  case remote
+  /// None of these is known: no logind, a service. Never makes others give way.
   case unknown
 
-  /// Whether somebody here gives a reader up for somebody there.
-  /// - Parameter isOtherAccount: whether it is a common account, and not the one of him who asks.
-  func givesWay(to other: Standing, isOtherAccount: Bool) -> Bool {
+  /// Whether a program of an account here gives a reader up for one there. The same account's own programs do not, unless
+  /// they are in the background; root's services, as a greeter's, do not either.
+  func givesWay(to other: Standing, from user: UserID?, to otherUser: UserID?) -> Bool {
     guard other == .active else { return false }
     return switch self {
     case .active: false
     case .background: true
-    case .unknown: isOtherAccount
+    case .remote: user != otherUser
+    case .unknown: user != nil && user?.rawValue != 0 && user != otherUser
     }
   }
 }
@@ -32,7 +37,7 @@ struct SessionFacts: Sendable, Hashable {
 
   /// Where somebody in this session is.
   var standing: Standing {
-    guard hasSeat, !isRemote else { return .unknown }
+    guard hasSeat, !isRemote else { return .remote }
     return isActive ? .active : .background
   }
 
@@ -41,6 +46,7 @@ struct SessionFacts: Sendable, Hashable {
     let standings = Set(sessions.map(\.standing))
     if standings.contains(.active) { return .active }
     // A session without a seat may be the one that asks.
+    if standings.contains(.remote) { return .remote }
     return standings == [.background] ? .background : .unknown
   }
 }

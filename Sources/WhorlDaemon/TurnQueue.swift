@@ -6,9 +6,9 @@ internal import Keychain
 struct Seeker {
   /// What for, in words for people, such as "the verification of ann (fprintd-verify)".
   let name: String
-  /// Goes before those without it. For the enclave, whose request may take several touches: none of them must go to
-  /// somebody who got in between.
-  var isFirst = false
+  /// The enclave's request that this is for: it may take several touches, and none of them must go to somebody who got in
+  /// between. Nil for others.
+  var request: UInt64?
   /// The uid of who asks; nil for the daemon itself.
   var user: UserID?
   /// Where he is now.
@@ -16,15 +16,14 @@ struct Seeker {
   /// Asks him to give the turn back, since somebody at the seat waits for it; nil where he cannot.
   var giveWay: (@GLibActor () -> Void)?
 
-  /// Whether another goes before him: one at the seat before one in a session that the seat has switched away from,
-  /// and before another account's program that is at no seat at all. Root's programs, as a greeter's, give way only
-  /// where their session is in the background.
+  /// Whether another goes before him: see ``Standing/givesWay(to:from:to:)``.
   func givesWay(to other: Seeker) -> Bool {
-    standing().givesWay(to: other.standing(), isOtherAccount: user != nil && user?.rawValue != 0 && user != other.user)
+    standing().givesWay(to: other.standing(), from: user, to: other.user)
   }
 }
 
-/// Whose turn it is on one reader: one operation at a time, the enclave's first, otherwise in order of arrival.
+/// Whose turn it is on one reader: one operation at a time, in order of arrival. A request of the enclave's that gives its
+/// turn back between two touches has it again, if it comes at once.
 ///
 /// Somebody in a background session comes after all others. Whoever has the turn gives it to one who goes before him.
 @GLibActor
@@ -43,21 +42,21 @@ final class TurnQueue {
     let continuation: CheckedContinuation<Bool, Never>
   }
 
-  /// So many milliseconds a turn that was given back is kept for a ``take(_:waiting:)`` of one who is first.
+  /// So many milliseconds a turn that was given back is kept for the same request.
   private static let reserve = 250
 
   private var current: Seeker?
   private var hasAsked = false
   private var waiters: [Waiter] = []
   private var nextNumber = 0
-  private var reservation: Task<Void, Never>?
+  private var reservation: (owner: Seeker, end: Task<Void, Never>)?
 
   /// What runs on the reader now, in words for people.
   var holder: String? { current?.name }
 
   /// As ``take(_:waiting:)`` for somebody of whom no more is known.
-  func take(for name: String, waiting seconds: Int?, first: Bool = false) async throws(Refusal) {
-    try await take(Seeker(name: name, isFirst: first), waiting: seconds)
+  func take(for name: String, waiting seconds: Int?, request: UInt64? = nil) async throws(Refusal) {
+    try await take(Seeker(name: name, request: request), waiting: seconds)
   }
 
   /// Waits for the turn, at most `seconds` where given.
@@ -69,7 +68,7 @@ final class TurnQueue {
       hold(seeker)
       return
     }
-    if seconds == 0 { throw .busy(holder: holder ?? seeker.name) }
+    if seconds == 0 { throw .busy(holder: inTheWay(of: seeker)) }
     let number = nextNumber
     nextNumber += 1
     let limit = seconds.map { seconds in
@@ -99,32 +98,45 @@ final class TurnQueue {
       }
       return
     }
-    throw Task.isCancelled ? .cancelled : .busy(holder: holder ?? seeker.name)
+    throw Task.isCancelled ? .cancelled : .busy(holder: inTheWay(of: seeker))
   }
 
   /// Whether ``take(_:waiting:)`` would have the turn at once.
   func isFree(for seeker: Seeker) -> Bool {
-    current == nil && (seeker.isFirst || (reservation == nil && waiters.isEmpty))
+    guard current == nil else { return false }
+    guard let reservation else { return waiters.isEmpty }
+    return seeker.request != nil && seeker.request == reservation.owner.request
   }
 
   /// Ends the turn; the next in line has it.
   ///
-  /// - Parameter keeping: whether the one who gives it may be back at once, as the first, for another touch.
+  /// - Parameter keeping: whether the request that gives it may be back at once for another touch.
   func give(keeping: Bool = false) {
+    let giver = current
     current = nil
-    guard keeping, !waiters.contains(where: \.seeker.isFirst) else { return pass() }
-    reservation = Task { @GLibActor [weak self] in
+    guard keeping, let giver, !waiters.contains(where: { giver.givesWay(to: $0.seeker) }) else { return pass() }
+    let end = Task { @GLibActor in
       do { try await glibSleep(milliseconds: Self.reserve) } catch { return }
-      self?.reservation = nil
-      self?.pass()
+      self.reservation = nil
+      self.pass()
     }
+    reservation = (giver, end)
   }
 
   /// Has the holder give way where somebody waits who goes before him; to be called when standings change.
   func reconsider() {
+    if let owner = reservation?.owner, waiters.contains(where: { owner.givesWay(to: $0.seeker) }) {
+      endReservation()
+      return pass()
+    }
     guard let current, !hasAsked, waiters.contains(where: { current.givesWay(to: $0.seeker) }) else { return }
     hasAsked = true
     current.giveWay?()
+  }
+
+  /// Who has the turn, or is to have it before somebody who does not get it; in words for people.
+  private func inTheWay(of seeker: Seeker) -> String {
+    holder ?? reservation?.owner.name ?? waiters.first?.seeker.name ?? seeker.name
   }
 
   private func hold(_ seeker: Seeker) {
@@ -146,11 +158,11 @@ final class TurnQueue {
     let candidates = (present.isEmpty ? Array(waiters.indices) : present).filter { index in
       !waiters.contains { waiters[index].seeker.givesWay(to: $0.seeker) }
     }
-    return candidates.first { waiters[$0].seeker.isFirst } ?? candidates.first ?? 0
+    return candidates.first ?? 0
   }
 
   private func endReservation() {
-    reservation?.cancel()
+    reservation?.end.cancel()
     reservation = nil
   }
 

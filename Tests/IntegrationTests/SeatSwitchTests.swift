@@ -84,6 +84,46 @@ import Testing
     try await seated.waitFor("status verify-match done", after: 0)
   }
 
+  @Test func `A reader that waits for a session is dark while that is not shown, though nobody else wants it`()
+    async throws
+  {
+    let world = try await World()
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.addSession("c1", user: 0, active: true)
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    let locker = try await FprintClient(world)
+    try logind.place(locker.program, in: "c1")
+    try await locker.ask("claim")
+    try await locker.ask("verify")
+    try await locker.waitFor("needed True", after: 0)
+    var seen = locker.position
+    try await logind.update("c1", ["Active": .boolean(false)])
+    try await locker.waitFor("needed False", after: seen)
+    seen = locker.position
+    try await logind.update("c1", ["Active": .boolean(true)])
+    try await locker.waitFor("needed True", after: seen)
+    try await world.reader.press(SyntheticFinger.leftLoop.press(2))
+    try await locker.waitFor("status verify-match done", after: seen)
+  }
+
+  @Test func `A login over the network is not asked for a finger`() async throws {
+    let world = try await World()
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.addSession("r1", user: 0, active: true)
+    try await logind.update("r1", ["Remote": .boolean(true)])
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    let remote = try RunningProgram(
+      "/usr/bin/python3", [SourceTree.path("Tests/IntegrationTests/Scripts/misbehave.py"), "login"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "PATH": "/usr/bin:/bin"])
+    try logind.place(remote, in: "r1")
+    try remote.write("\n")
+    try await remote.waitFor("BiometryNotAvailable")
+  }
+
   @Test func `A claim from the background gives way to a program at the seat, and its end is no wrong finger`()
     async throws
   {

@@ -146,11 +146,11 @@ import Testing
     #expect(SessionFacts.standing(of: []) == .unknown)
     #expect(facts(active: true, seat: true).standing == .active)
     #expect(facts(active: false, seat: true).standing == .background)
-    #expect(facts(active: true, seat: false, remote: true).standing == .unknown)
+    #expect(facts(active: true, seat: false, remote: true).standing == .remote)
     #expect(SessionFacts.standing(of: [facts(active: false, seat: true), facts(active: true, seat: true)]) == .active)
     #expect(SessionFacts.standing(of: [facts(active: false, seat: true)]) == .background)
     #expect(
       SessionFacts.standing(of: [facts(active: false, seat: true), facts(active: true, seat: false, remote: true)])
-        == .unknown, "it may be the remote one that asks")
+        == .remote, "it may be the remote one that asks")
   }
 }

@@ -58,20 +58,55 @@ import Testing
     #expect(queue.holder == "third")
   }
 
-  @GLibActor @Test func `Who comes first goes before those in line, also right after a turn that is kept`() async throws
-  {
+  @GLibActor @Test func `A request has its turn again between two touches, though others wait`() async throws {
     let queue = TurnQueue()
-    try await queue.take(for: "the enclave", waiting: nil, first: true)
+    try await queue.take(for: "the enclave", waiting: nil, request: 1)
     let other = Task { @GLibActor in try await queue.take(for: "other", waiting: nil) }
     await settle { queue.waitingCount == 1 }
     queue.give(keeping: true)
     #expect(queue.holder == nil)
-    try await queue.take(for: "the enclave", waiting: 0, first: true)
+    await #expect(throws: TurnQueue.Refusal.busy(holder: "the enclave")) {
+      try await queue.take(for: "another request", waiting: 0, request: 2)
+    }
+    try await queue.take(for: "the enclave", waiting: 0, request: 1)
     #expect(queue.holder == "the enclave" && queue.waitingCount == 1)
     queue.give(keeping: true)
     // Nobody comes back: after a moment the turn goes on to who waits.
     try await other.value
     #expect(queue.holder == "other")
+  }
+
+  @GLibActor @Test func `Requests that come and go again keep nobody in line from his turn`() async throws {
+    let queue = TurnQueue()
+    try await queue.take(for: "flood", waiting: nil, request: 1)
+    let other = Task { @GLibActor in try await queue.take(for: "other", waiting: nil) }
+    await settle { queue.waitingCount == 1 }
+    queue.give(keeping: true)
+    let flood = Task { @GLibActor in try await queue.take(for: "flood", waiting: nil, request: 2) }
+    await settle { queue.waitingCount == 2 }
+    try await other.value
+    #expect(queue.holder == "other")
+    queue.give()
+    try await flood.value
+  }
+
+  @GLibActor @Test func `A turn is not kept for a request against one who goes before it`() async throws {
+    let queue = TurnQueue()
+    let flood = Seeker(name: "flood", request: 1, user: UserID(1001), standing: { .remote })
+    let seated = Seeker(name: "seated", user: UserID(1000), standing: { .active })
+    // Who waits before it is given back, and who comes while it is kept.
+    for comesLater in [false, true] {
+      try await queue.take(flood, waiting: nil)
+      if comesLater { queue.give(keeping: true) }
+      let waiting = Task { @GLibActor in try await queue.take(seated, waiting: nil) }
+      if !comesLater {
+        await settle { queue.waitingCount == 1 }
+        queue.give(keeping: true)
+      }
+      await settle { queue.holder == "seated" }
+      try await waiting.value
+      queue.give()
+    }
   }
 
   /// Whether a holder like this is asked to give way when one like that waits.
@@ -81,7 +116,7 @@ import Testing
     let queue = TurnQueue()
     var isAsked = false
     var seeker = Seeker(
-      name: "holder", isFirst: true, user: holder.user.map(UserID.init), standing: { holder.standing })
+      name: "holder", request: 1, user: holder.user.map(UserID.init), standing: { holder.standing })
     seeker.giveWay = { isAsked = true }
     try await queue.take(seeker, waiting: nil)
     let other = Seeker(name: "waiter", user: waiter.user.map(UserID.init), standing: { waiter.standing })
@@ -99,6 +134,8 @@ import Testing
     #expect(try await isDisplaced((1000, .background), by: seated))
     #expect(try await !isDisplaced((1000, .unknown), by: seated), "his own service")
     #expect(try await !isDisplaced((0, .unknown), by: seated), "root's service")
+    #expect(try await isDisplaced((0, .remote), by: seated), "root's program, started over ssh")
+    #expect(try await !isDisplaced((1000, .remote), by: seated), "his own, over ssh")
     #expect(try await !isDisplaced((nil, .unknown), by: seated), "the daemon itself")
     #expect(try await !isDisplaced((1001, .active), by: seated), "another seat's")
     #expect(try await !isDisplaced((1001, .unknown), by: (1000, .unknown)))
@@ -108,7 +145,7 @@ import Testing
   @GLibActor @Test func `The turn goes past those who would have to give it up at once`() async throws {
     let queue = TurnQueue()
     try await queue.take(for: "first", waiting: nil)
-    let flood = Seeker(name: "flood", isFirst: true, user: UserID(1001), standing: { .unknown })
+    let flood = Seeker(name: "flood", request: 1, user: UserID(1001), standing: { .unknown })
     let flooding = Task { @GLibActor in try await queue.take(flood, waiting: nil) }
     await settle { queue.waitingCount == 1 }
     let seated = Seeker(name: "seated", user: UserID(1000), standing: { .active })

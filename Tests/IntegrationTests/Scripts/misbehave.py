@@ -7,6 +7,7 @@ usage: misbehave.py claim|verify|verified|enroll|delete|release   goes so far, w
        misbehave.py flood KIND                                   asks without end; writes each error's name once
        misbehave.py victim|authenticate                          five verifications; writes "touch N" and the status
 """
+import fcntl
 import os
 import sys
 
@@ -34,7 +35,18 @@ def ask(name, path, interface, method, arguments, answered):
     bus.call(name, path, interface, method, arguments, None, 0, 60000, None, answered)
 
 
-device = call("GetDefaultDevice", path="/net/reactivated/Fprint/Manager", interface=FPRINT + ".Manager").unpack()[0]
+def default_device():
+    while True:
+        try:
+            manager = "/net/reactivated/Fprint/Manager"
+            return call("GetDefaultDevice", path=manager, interface=FPRINT + ".Manager").unpack()[0]
+        except GLib.Error as error:
+            # Another program of the same account floods.
+            if "Error.LimitsExceeded" not in error.message:
+                raise
+
+
+device = default_device()
 
 
 def say(text):
@@ -74,6 +86,27 @@ def go(step):
     say("now")
 
 
+def store(count):
+    """Adds so many items, of which none asks for a finger."""
+    for number in range(count):
+        secret = os.memfd_create("secret", os.MFD_ALLOW_SEALING)
+        os.write(secret, b"x")
+        fcntl.fcntl(secret, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+        files = Gio.UnixFDList.new_from_array([secret])
+        attributes = {"service": GLib.Variant("s", "flood"), "account": GLib.Variant("s", str(number))}
+        while True:
+            try:
+                bus.call_with_unix_fd_list_sync(
+                    "org.whorl", "/org/whorl", "org.whorl.Keychain1", "Add",
+                    GLib.Variant("(a{sv}a{sv}h)", (attributes, {}, 0)), None, 0, 60000, files, None)
+                break
+            except GLib.Error as error:
+                # Another of the same account was quicker.
+                if "DuplicateItem" in error.message:
+                    break
+                raise
+
+
 def flood(kind):
     told = set()
     whorl = ("org.whorl", "/org/whorl", "org.whorl.Authentication1")
@@ -87,9 +120,15 @@ def flood(kind):
         "properties": (FPRINT, device, "org.freedesktop.DBus.Properties", "GetAll",
                        GLib.Variant("(s)", (FPRINT + ".Device",))),
         "status": whorl + ("GetStatus", None),
+        # Matches nothing, and has to look at every item.
+        "searches": ("org.whorl", "/org/whorl", "org.whorl.Keychain1", "CopyMatching",
+                     GLib.Variant("(a{sv}a{sv})", ({"comment": GLib.Variant("s", "x")}, {}))),
         "contexts": whorl + ("CreateContext", GLib.Variant("(a{sv})", ({},))),
         "waits": whorl + ("Authenticate", GLib.Variant("(ssa{sv})", ("daemon", "flood", {}))),
     }[kind]
+
+    if kind == "searches":
+        store(400)
 
     def answered(connection, result):
         try:
@@ -121,8 +160,8 @@ def victim():
                 call("Claim", "")
                 break
             except GLib.Error as error:
-                # Whoever floods with claims has it now and then.
-                if not error.message.startswith("GDBus.Error:" + FPRINT + ".Error.AlreadyInUse"):
+                # Whoever floods with claims has it now and then; who asks again and again is bounded too.
+                if not any(name in error.message for name in ("Error.AlreadyInUse", "Error.LimitsExceeded")):
                     raise
         heard.clear()
         call("VerifyStart", "any")
@@ -157,7 +196,20 @@ def authenticate():
         say("verify-match %d" % number)
 
 
-if sys.argv[1] == "authenticate":
+def login():
+    """A login of root's, once a line was read; writes how it ended."""
+    sys.stdin.readline()
+    try:
+        bus.call_sync("org.whorl", "/org/whorl", "org.whorl.Authentication1", "Authenticate",
+                      GLib.Variant("(ssa{sv})", ("root", "login", {})), None, 0, 60000, None)
+        say("in")
+    except GLib.Error as error:
+        say(Gio.DBusError.get_remote_error(error).rsplit(".", 1)[1])
+
+
+if sys.argv[1] == "login":
+    login()
+elif sys.argv[1] == "authenticate":
     authenticate()
 elif sys.argv[1] == "flood":
     flood(sys.argv[2])
