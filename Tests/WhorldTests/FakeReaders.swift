@@ -59,6 +59,11 @@ final class FakeTime {
   for _ in 1...200 { await Task.yield() }
 }
 
+/// Lets other jobs run until something is so.
+@GLibActor func settle(_ condition: () -> Bool) async {
+  while !condition() { await Task.yield() }
+}
+
 /// Readers without a bridge: a match waits until the test says how it ends.
 @GLibActor
 final class FakeReaders: ReaderAccess {

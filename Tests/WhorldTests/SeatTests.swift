@@ -5,7 +5,7 @@ import Testing
 @testable import WhorlDaemon
 
 /// Who sits at the seat goes before a session that the seat does not show.
-@Suite struct SeatTests {
+@Suite(.timeLimit(.minutes(1))) struct SeatTests {
   init() { GLibLoop.startThread() }
 
   /// Somebody whose standing a test changes.
@@ -34,8 +34,7 @@ import Testing
     // Bob switches to his session and asks: alice's locker lets go and stays pending.
     alice.standing = .background
     let verification = bench.match(bob.seeker)
-    await settle()
-    #expect(bench.station.turns.holder == "bob" && bench.readers.isArmed)
+    await settle { bench.station.turns.holder == "bob" && bench.readers.isArmed }
     bench.readers.end(.success(1))
     #expect(try await verification.value == 1)
     await settle()
@@ -43,8 +42,7 @@ import Testing
 
     alice.standing = .active
     bench.station.changes.beat()
-    await settle()
-    #expect(bench.station.turns.holder == "alice" && bench.readers.isArmed)
+    await settle { bench.station.turns.holder == "alice" && bench.readers.isArmed }
     bench.readers.end(.success(0))
     #expect(try await locker.value == 0)
   }
@@ -61,8 +59,7 @@ import Testing
     #expect(bench.station.turns.holder == "alice", "in order of arrival")
     alice.standing = .background
     bench.station.turns.reconsider()
-    await settle()
-    #expect(bench.station.turns.holder == "bob")
+    await settle { bench.station.turns.holder == "bob" }
     for match in [locker, verification] {
       match.cancel()
       _ = await match.result

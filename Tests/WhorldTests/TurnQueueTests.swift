@@ -4,7 +4,7 @@ import Testing
 
 @testable import WhorlDaemon
 
-@Suite struct TurnQueueTests {
+@Suite(.timeLimit(.minutes(1))) struct TurnQueueTests {
   init() { GLibLoop.startThread() }
 
   @GLibActor @Test func `Turns come in order of arrival`() async throws {
@@ -155,10 +155,5 @@ import Testing
     #expect(queue.holder == "seated")
     queue.give()
     try await flooding.value
-  }
-
-  /// Lets other jobs of the loop run until something is so.
-  @GLibActor private func settle(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
   }
 }
