@@ -70,7 +70,8 @@ extension FprintDeviceFace {
         return "data-full"
       } catch .dataDuplicate {
         self.services.notes.record(
-          claim.owner, "The reader says that this finger is enrolled already; delete it first.")
+          claim.owner,
+          "The reader says that this finger is enrolled already; name the finger as which it is, or use another one.")
         return "duplicate"
       } catch {
         Log.warning("enrolment failed: \(error.line)")
