@@ -143,6 +143,13 @@ struct Folder: ~Copyable {
     throw .system(operation: "delete", path: "\(path)/\(name)", code: errno)
   }
 
+  /// Whether names may be removed from the folder: not where it is immutable or its file system read-only.
+  func requireWritable() throws(PrintStoreError) {
+    guard faccessat(file.descriptor, ".", W_OK, 0) == 0 else {
+      throw .system(operation: "change", path: path, code: errno)
+    }
+  }
+
   /// Brings the names in the folder to the disk.
   func sync() throws(PrintStoreError) { try file.sync() }
 }

@@ -158,6 +158,15 @@ public struct PrintStore: Sendable {
     return false
   }
 
+  /// Whether all of a user's prints could be deleted, as far as that shows without deleting any.
+  ///
+  /// - Throws: `PrintStoreError`, naming what is in the way.
+  public func checkDeletion(user: String) throws(PrintStoreError) {
+    for reader in try readers(user: user) {
+      try deviceFolder(user, reader.driver, reader.deviceID)?.requireWritable()
+    }
+  }
+
   /// Gives the folder of a user's prints another name, in one step; false where there is none.
   ///
   /// - Throws: `PrintStoreError`, also where the new name has a folder that is not empty.

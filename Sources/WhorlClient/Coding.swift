@@ -127,6 +127,7 @@ extension WhorlAccountStatus {
     isLockedOut = values["locked-out"]?.asBool ?? false
     misses = Int(values["misses"]?.asUInt32 ?? 0)
     missesAllowed = Int(values["misses-allowed"]?.asUInt32 ?? 0)
+    storeError = values["store-error"]?.asString.map(printable) ?? ""
     boundSecrets = Int(values["bound-secrets"]?.asUInt32 ?? 0)
   }
 }

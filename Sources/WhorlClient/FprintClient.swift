@@ -25,7 +25,8 @@ public final class FprintClient {
     set { link.onAuthorizing = newValue }
   }
 
-  /// Whether polkit, which says who may use the readers, is on this machine. Starts it where it does not run.
+  /// Whether polkit, which says who may use the readers, is on this machine, running or to be
+  /// started when it is needed.
   public func hasPolkit() async -> Bool { await link.isThere("org.freedesktop.PolicyKit1") }
 
   /// All readers, the default one first. None is an empty list.

@@ -32,16 +32,19 @@ final class ServiceLink {
     self.mustBeWhorld = mustBeWhorld
   }
 
-  /// Whether there is an owner of that name, or one that the bus can start. Starts it.
+  /// Whether there is an owner of that name, or one that the bus can start. Starts nothing; true where the bus does not
+  /// say.
   func isThere(_ name: String) async -> Bool {
     do throws(BusError) {
       let bus = try await connection()
       if try await bus.owner(of: name) != nil { return true }
-      try await bus.startService(name)
-      return true
+      let driver = "org.freedesktop.DBus"
+      let reply = try await bus.call(
+        destination: driver, path: "/org/freedesktop/DBus", interface: driver, method: "ListActivatableNames",
+        expecting: "as")
+      return reply.arguments[0].asStrings?.contains(name) ?? true
     } catch {
-      guard case .remote("org.freedesktop.DBus.Error.ServiceUnknown", _) = error else { return true }
-      return false
+      return true
     }
   }
 

@@ -227,6 +227,8 @@ public struct WhorlAccountStatus: Hashable, Sendable {
   public var hasAccount = false
   /// As ``WhorlStatus/formerName``.
   public var formerName: String?
+  /// Why its keychain cannot be had; empty where it can, or where it has none.
+  public var storeError = ""
   /// Whether no finger of it counts until it gave its passcode.
   public var isLockedOut = false
   /// Misses in a row so far.

@@ -12,7 +12,7 @@ extension Commands {
       // Nobody is asked about an account that is not there; who is not root is told when polkit has let him.
       if isRoot {
         do throws(WhorlError) { _ = try await service.accountStatus(wire) } catch {
-          if error.code == .noSuchUser || error.code == .noDaemon { throw failure(error, words) }
+          if error.code == .noSuchUser || error.code == .noDaemon { throw nobody(error, words, target) }
         }
       }
       guard console.hasTerminal, console.inputIsTerminal else {
@@ -22,7 +22,11 @@ extension Commands {
       guard try await console.confirm(question) else { throw .cancelled }
     }
     let done: WhorlForgotten
-    do throws(WhorlError) { done = try await service.forget(wire) } catch { throw failure(error, words) }
+    do throws(WhorlError) { done = try await service.forget(wire) } catch { throw nobody(error, words, target) }
+    guard done.prints > 0 || done.items > 0 || done.unreadKeychains > 0 || !done.remains.isEmpty else {
+      throw CommandFailure(
+        .notFound, "\(words): there was no finger and no secret; if there was a lockout, that is gone now")
+    }
     for line in Self.report(done, words) { try await console.print(line) }
     guard !done.remains.isEmpty else { return .ok }
     for line in done.remains { await console.tell("Not removed: \(Escaping.line(line, limit: 400))") }
@@ -42,6 +46,13 @@ extension Commands {
         "\(words): nothing is kept under the old name, or it was handed over before; whorl status tells the account")
     }
     try await console.print("Handed over from \(words): \(what.joined(separator: " and ")).")
+  }
+
+  /// Digits are a name: who meant a uid is told how to say so.
+  private func nobody(_ problem: WhorlError, _ words: String, _ target: ForgetTarget) -> CommandFailure {
+    let failure = failure(problem, words)
+    guard case .name(let name) = target, problem.code == .noSuchUser, let uid = UInt32(name) else { return failure }
+    return CommandFailure(failure.code, "\(failure.message); for the uid: whorl forget --uid \(uid)")
   }
 
   /// What was removed, for people.

@@ -7,20 +7,27 @@ import SecretMemory
 @GLibActor
 final class Authorization {
   typealias Progress = @GLibActor (WhorlProgress) -> Void
+  /// The failure for a problem with what it is about.
+  typealias Explain = @GLibActor (WhorlError, _ subject: String) async -> CommandFailure
 
   private let item: ItemListing
   private let deed: String
   private let console: any Console
   private let service: any Service
   private let context: WhorlContext
+  private let explain: Explain
   /// Whether Enter leads to the passcode while the finger is awaited.
   private let offersPasscode: Bool
+  /// Who uses the reader now, in a line for people; nil once that was told.
+  private var holder: String?
 
   private init(
     _ item: ItemListing, _ deed: String, _ console: any Console, _ service: any Service, _ context: WhorlContext,
-    offersPasscode: Bool
+    offersPasscode: Bool, holder: String?, _ explain: @escaping Explain
   ) {
     self.offersPasscode = offersPasscode
+    self.holder = holder
+    self.explain = explain
     self.item = item
     self.deed = deed
     self.console = console
@@ -30,17 +37,30 @@ final class Authorization {
 
   /// A new context for one deed ("read", "replace") on one item. Close it.
   static func open(
-    _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service
+    _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service, explain: @escaping Explain
   ) async throws(CommandFailure) -> Authorization {
     do throws(WhorlError) {
       let context = try await service.openContext()
-      var offers = item.constraints == Requirement.presence.constraints && console.isForeground
-      // An account without a password has nothing to type there.
-      if offers, let status = try? await service.status(), status.passcode == "not-set" { offers = false }
-      return Authorization(item, deed, console, service, context, offersPasscode: offers)
+      let takesFinger = ![Requirement.none, .passcode].map(\.constraints).contains(item.constraints)
+      let status = takesFinger ? try? await service.status() : nil
+      // An account without a password has nothing to type there, and during a pause none is looked at.
+      let offers =
+        item.constraints == Requirement.presence.constraints && console.isForeground
+        && status?.passcode != "not-set" && (status?.passcodeDelay ?? 0) == 0
+      return Authorization(
+        item, deed, console, service, context, offersPasscode: offers, holder: status.flatMap(holder), explain)
     } catch {
-      throw Task.isCancelled ? .cancelled : error.failure(about: Escaping.quoted(item.name))
+      throw await explain(error, Escaping.quoted(item.name))
     }
+  }
+
+  /// Who has the only readers that could see a finger of the caller's.
+  private static func holder(_ status: WhorlStatus) -> String? {
+    let readers = status.readers.filter { !$0.enrolled.isEmpty }
+    guard let first = readers.first, readers.allSatisfy({ $0.state == "busy" }) else { return nil }
+    let who = Escaping.clause(first.stateDetail, limit: 200)
+    let name = Escaping.shown(first.name, limit: 64)
+    return "Waiting for the reader (\(name)), which is in use\(who.isEmpty ? "" : " by \(who)")."
   }
 
   func close() async { await service.closeContext(context) }
@@ -51,9 +71,17 @@ final class Authorization {
   ) async throws(CommandFailure) -> R {
     var hasGivenPasscode = false
     while true {
-      let prompt = TouchPrompt(promptText, console) { [service, context] in
+      let prompt = TouchPrompt(promptText, console, isBusy: holder != nil) { [service] in
+        // Who cannot give a password now must not lose his turn for the finger.
+        if let status = try? await service.status(), status.passcodeDelay > 0 {
+          return "After wrong passwords none is looked at for \(status.passcodeDelay) more seconds; the finger counts."
+        }
+        return nil
+      } decline: { [service, context] in
         await service.preferPasscode(in: context)
       }
+      if let holder { await console.tell(holder) }
+      holder = nil
       let problem: WhorlError
       do throws(WhorlError) {
         let result = try await request(context, reason) { prompt.show($0) }
@@ -81,7 +109,7 @@ final class Authorization {
   private func failure(_ problem: WhorlError, _ subject: String) async -> CommandFailure {
     guard problem.code == .biometryLockout || (problem.code == .passcodeNotSet && takesPasscode),
       let status = try? await service.status(), status.passcode == "not-set"
-    else { return problem.failure(about: subject) }
+    else { return await explain(problem, subject) }
     return withoutAnything(problem.exitCode, subject, "", status)
   }
 

@@ -39,14 +39,31 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set(let name, let requirement): try await set(name, requirement)
-    case .get(let name): try await get(name)
-    case .list: try await list()
-    case .remove(let name): try await remove(name)
+    case .set, .get, .list, .remove: try await performOnSecrets(invocation)
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     }
     return .ok
+  }
+
+  private func performOnSecrets(_ invocation: Invocation) async throws(CommandFailure) {
+    let invoker = invoker
+    if let invoker {
+      await console.tell(
+        "This is about root's secrets, for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
+          + "out sudo.")
+    }
+    do throws(CommandFailure) {
+      switch invocation {
+      case .set(let name, let requirement): try await set(name, requirement)
+      case .get(let name): try await get(name)
+      case .list: try await list()
+      case .remove(let name): try await remove(name)
+      default: break
+      }
+    } catch {
+      throw invoker == nil ? error : CommandFailure(error.code, Hints.aboutRoot(error.message))
+    }
   }
 
   /// Whether the command runs as root, whom whorld tells about other accounts.

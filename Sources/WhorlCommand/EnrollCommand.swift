@@ -8,6 +8,8 @@ extension Commands {
     let reader = try await readers()[0]
     // Nobody enrols while fingers are locked out.
     try await endLockout(of: user)
+    // Nobody touches the reader for a print that could not be registered.
+    if let trouble = await storeTrouble(of: user) { throw trouble }
     let replaces = try await enrolled(user, reader).contains(finger.name)
     try await warnOfBoundSecrets(user)
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in

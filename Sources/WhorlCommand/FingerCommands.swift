@@ -4,16 +4,30 @@ import WhorlClient
 extension Commands {
   func fingers(of option: String?) async throws(CommandFailure) {
     let user = try TargetUser.find(option: option, in: surroundings)
-    let readers = try await readers()
+    let readers = try await user.isCaller ? ownReaders() : othersReaders(user)
     var count = 0
     for reader in readers {
-      for name in try await enrolled(user, reader) {
+      for name in reader.fingers {
         count += 1
         let place = readers.count > 1 ? "\t\(Escaping.shown(reader.name, limit: 64))" : ""
         try await console.print(Escaping.shown(name, limit: 64) + place)
       }
     }
     if count == 0 { throw await nothingEnrolled(user) }
+  }
+
+  /// The caller's own fingers by reader, of which whorld tells him without asking polkit.
+  private func ownReaders() async throws(CommandFailure) -> [(name: String, fingers: [String])] {
+    let status: WhorlStatus
+    do throws(WhorlError) { status = try await service.status() } catch { throw failure(error, "fingers") }
+    if status.readers.isEmpty { _ = try await readers() }
+    return status.readers.map { ($0.name, $0.enrolled) }
+  }
+
+  private func othersReaders(_ user: TargetUser) async throws(CommandFailure) -> [(name: String, fingers: [String])] {
+    var result: [(name: String, fingers: [String])] = []
+    for reader in try await readers() { result.append((reader.name, try await enrolled(user, reader))) }
+    return result
   }
 
   func verify(_ finger: FingerName?, for option: String?) async throws(CommandFailure) {
@@ -108,7 +122,9 @@ extension Commands {
   ) async throws(CommandFailure) {
     let mine: ReaderListing
     do throws(WhorlError) { mine = try await service.claim(reader, for: user.name) } catch {
-      throw await refusal(error, "reader \(Escaping.shown(reader.name, limit: 64))", user, reader)
+      let failure = await refusal(error, "reader \(Escaping.shown(reader.name, limit: 64))", user, reader)
+      // That it could not be opened says less than what is the matter with it.
+      throw error.code == .fprint(.internalError) ? await readerTrouble(reader, failure) : failure
     }
     do throws(CommandFailure) { try await body(mine) } catch {
       await service.release(reader)
@@ -137,11 +153,7 @@ extension Commands {
   func nothingEnrolled(_ user: TargetUser) async -> CommandFailure {
     let former = user.isCaller ? (try? await service.status())?.formerName : await account(of: user)?.formerName
     if let former {
-      return CommandFailure(
-        .noFingers,
-        "no finger of \(user.shown) is enrolled, but something is kept under the name \(Escaping.quoted(former)) that "
-          + "this uid had; if the account was renamed, an administrator hands it over: "
-          + "sudo whorl rename-user \(Escaping.operand(former)) \(Escaping.operand(user.name))")
+      return Self.ofFormer(former, "no finger of \(user.shown) is enrolled", now: user.name)
     }
     return CommandFailure(
       .noFingers, "no finger of \(user.shown) is enrolled; enrol one with: \(command("enroll", user))")

@@ -79,7 +79,7 @@ enum HelpTexts {
       also where none is enrolled or polkit refuses.
       Exit code 0 on a match and 4 on a miss; other codes say why there was no check, as whorl(1) lists them.
       """
-    case .fingers: "Lists the enrolled fingers, one on a line. Exit code 8 if there is none."
+    case .fingers: "Lists the enrolled fingers, one on a line; yours anywhere. Exit code 8 if there is none."
     case .delete:
       """
       Deletes a finger. Without one, all of them, after asking; --all does not ask.
@@ -88,7 +88,8 @@ enum HelpTexts {
     case .set:
       """
       Stores what comes on standard input, byte for byte, or what is typed twice at a prompt without an echo.
-      A secret of that name is replaced. --require says what the secret asks for before it comes out:
+      A secret of that name is replaced, also one that is gone, and goes on requiring what it did.
+      --require says what the secret asks for before it comes out:
         presence   a finger, or the passcode where no finger will do (the default)
         any        any enrolled finger
         current    any of the fingers enrolled now; enrolling or deleting one destroys the secret
@@ -99,6 +100,7 @@ enum HelpTexts {
       """
       Writes the secret to standard output exactly as it was stored; only on a terminal a newline follows.
       While it waits for the finger, Enter goes on to the passcode where the secret takes one.
+      Under sudo it is about root's secrets, as are set, list and rm.
       """
     case .list: "Lists the secrets: name, tab, what it requires (\"gone\" where the fingers changed)."
     case .rm: "Removes a secret without asking."

@@ -20,7 +20,15 @@ enum InvocationParser {
     }
     if verbAt > 0 {
       let early = try ArgumentScanner(options: [help, version], help: "whorl --help").scan(Array(words[..<verbAt]))
-      return early.options.first?.name == "version" ? .version : .help(of: try topic(words[verbAt]))
+      // Whoever gives more words than that means something else.
+      let isVersion = early.options.first?.name == "version"
+      if let extra = words[verbAt...].dropFirst(isVersion ? 0 : 1).first {
+        throw CommandFailure(
+          .usage,
+          "--\(isVersion ? "version takes no argument" : "help takes one command"); leave out \(Escaping.quoted(extra))"
+        )
+      }
+      return isVersion ? .version : .help(of: try topic(words[verbAt]))
     }
     let word = words[verbAt]
     if word == "help" {
@@ -43,7 +51,9 @@ enum InvocationParser {
 
   private static func unknown(_ word: String) -> CommandFailure {
     let known = Verb.allCases.map(\.rawValue).joined(separator: ", ")
-    return CommandFailure(.usage, "unknown command \(Escaping.quoted(word)); the commands are \(known)")
+    let guess = Hints.nearest(to: word, among: Verb.allCases.map(\.rawValue) + ["help"])
+    let meant = guess.map { "; did you mean whorl \($0)? whorl --help lists them all" } ?? "; the commands are \(known)"
+    return CommandFailure(.usage, "unknown command \(Escaping.quoted(word))\(meant)")
   }
 
   private static func parseVerbless(_ words: [String]) throws(CommandFailure) -> Invocation {
@@ -147,7 +157,12 @@ enum InvocationParser {
 
   /// One name, or `--uid`: digits are a name, since some directories have such names.
   private static func forgetTarget(_ operands: [String], _ uid: String?) throws(CommandFailure) -> ForgetTarget {
-    guard operands.count + (uid == nil ? 0 : 1) == 1 else {
+    guard uid == nil || operands.isEmpty else {
+      throw CommandFailure(
+        .usage,
+        "forget takes a user's name or --uid NUMBER, not both; leave out \(Escaping.quoted(operands[0])) or --uid")
+    }
+    guard uid != nil || operands.count == 1 else {
       throw CommandFailure(.usage, "forget takes one user's name, or --uid NUMBER: whorl forget NAME")
     }
     if let uid {

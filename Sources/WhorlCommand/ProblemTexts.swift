@@ -45,8 +45,8 @@ extension WhorlError {
     case .fprint where remedy == nil, .noDaemon, .noAnswer, .disconnected, .cancelled, .unknown:
       // One remedy is enough: of the other sentence only what happened.
       return "\(subject): \(ownSentence)\(what.isEmpty ? "" : " (\(what))")"
-    case .biometryLockout where !what.isEmpty:
-      return "\(subject): \(what); end that with your password: whorl verify"
+    // Said in one way, whoever says it.
+    case .biometryLockout: return "\(subject): \(ownSentence)"
     // These come with a sentence that names the thing and the remedy already; ours stands in where it is missing.
     default:
       return "\(subject): \(detail.isEmpty ? ownSentence : detail)"
@@ -87,11 +87,11 @@ extension WhorlError {
     case .readerFailed:
       "the reader stopped or failed; try again, and look at whorl status and whorld's log if it stays so"
     case .failed: "whorld could not do it; journalctl -u whorld says why"
-    case .noDaemon: "whorld does not run and could not be started; try: systemctl start whorld"
+    case .noDaemon: "whorld does not run and could not be started; try: sudo systemctl start whorld"
     case .otherDaemon:
       "fprintd runs in whorld's place; stop it with: sudo systemctl disable --now fprintd, then try again"
     case .disconnected: "the connection to whorld broke off; try again, journalctl -u whorld says why"
-    case .noAnswer: "whorld does not answer; try: systemctl restart whorld"
+    case .noAnswer: "whorld does not answer; try: sudo systemctl restart whorld"
     case .impostor: "another program has taken whorld's name on the bus; have the administrator look at it"
     case .badAnswer: "whorld's answer makes no sense; whorl and whorld must be of one version"
     case .secretMemory: "no protected memory for the secret; raise the limit on locked memory (ulimit -l)"
@@ -102,7 +102,7 @@ extension WhorlError {
 
   private static func sentence(_ name: FprintErrorName) -> String {
     switch name {
-    case .permissionDenied: "not allowed; run it with sudo, which stays about you"
+    case .permissionDenied: "not allowed; run it with sudo"
     case .alreadyInUse: "in use by another program; close that one (a settings window, another whorl) and try again"
     case .noSuchDevice: "no fingerprint reader was found; whorl status says more, and lsusb whether it is seen at all"
     case .noEnrolledPrints: "no finger is enrolled; enrol one with: whorl enroll"

@@ -11,8 +11,9 @@ extension Commands {
     switch problem.code {
     case .fprint(.permissionDenied):
       // The interface has this one error for two things; polkit's no is told in fprintd's own words.
-      if let action = Self.refusedAction(problem.message) { return await notAuthorized(action, subject) }
+      if let action = Self.refusedAction(problem.message) { return await notAuthorized(action, subject, user) }
       if problem.message.contains("misses") || problem.message.contains("whorl verify") { return lockedOut(user) }
+      if let trouble = await storeTrouble(of: user) { return trouble }
     case .fprint(.alreadyInUse):
       guard Escaping.parts(Escaping.clause(problem.message)).remedy == nil,
         let holder = await state(of: reader).flatMap({ $0.state == "busy" ? $0.stateDetail : nil }), !holder.isEmpty
@@ -33,7 +34,7 @@ extension Commands {
     return String(message.dropFirst(mark.count).drop { $0 == ":" || $0 == " " })
   }
 
-  private func notAuthorized(_ action: String, _ subject: String) async -> CommandFailure {
+  private func notAuthorized(_ action: String, _ subject: String, _ user: TargetUser) async -> CommandFailure {
     guard await service.hasPolkit() else {
       return CommandFailure(
         .notAllowed,
@@ -41,12 +42,20 @@ extension Commands {
           + "(Debian package polkitd), then try again")
     }
     let name = action.isEmpty ? "" : " (\(Escaping.line(action, limit: 150)))"
+    if isRoot {
+      return CommandFailure(
+        .notAllowed, "\(subject): polkit refuses it even to root\(name); look for the rule in /etc/polkit-1/rules.d")
+    }
+    guard user.isCaller else {
+      return CommandFailure(
+        .notAllowed,
+        "\(subject): polkit does not allow it\(name): another account's fingers take an administrator, whose password its "
+          + "dialog asks for on a desktop; else run it with sudo and --user \(user.shown)")
+    }
     return CommandFailure(
       .notAllowed,
-      isRoot
-        ? "\(subject): polkit refuses it even to root\(name); look for the rule in /etc/polkit-1/rules.d"
-        : "\(subject): polkit does not allow it here\(name): over SSH it never does, and on a desktop its dialog needs the "
-          + "password; else run it with sudo, which stays about you")
+      "\(subject): polkit does not allow it here\(name): over SSH it never does, and on a desktop its dialog needs your "
+        + "password; else run it with sudo, which stays about you")
   }
 
   /// What is the matter with a reader that failed, as whorld knows it; `failure` where it knows no more.
@@ -62,8 +71,10 @@ extension Commands {
     let (what, remedy) = Escaping.parts(Escaping.clause(now.stateDetail, limit: 300))
     switch now.state {
     case "too-hot":
-      return CommandFailure(
-        .noReader, "\(name) is too hot\(what.isEmpty ? "" : " (\(what))"); \(remedy ?? "try again in some minutes")")
+      // whorld's own sentence says it already.
+      let hot =
+        what.contains("too hot") ? "\(name): \(what)" : "\(name) is too hot\(what.isEmpty ? "" : " (\(what))")"
+      return CommandFailure(.noReader, "\(hot); \(remedy ?? "try again in some minutes")")
     case "blocked":
       return CommandFailure(.noReader, "\(name) is blocked\(what.isEmpty ? "" : " (\(what))"); whorl status says more")
     case "failed":

@@ -56,7 +56,7 @@ final class ScanStory {
     case "enroll-data-full":
       end(.failed, "the reader's own memory is full; delete a finger with whorl delete, then enrol again")
     case "enroll-duplicate":
-      end(.failed, "this finger is enrolled already; use another one, or delete it first with whorl delete")
+      end(.failed, "this finger is enrolled already; use another one, or name the one that it is enrolled as")
     case "enroll-disconnected", "verify-disconnected":
       readerFailed = true
       end(.noReader, "the reader dropped out; try again, and look at whorl status if it stays so")

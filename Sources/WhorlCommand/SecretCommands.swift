@@ -15,7 +15,8 @@ extension Commands {
         "\(subject) is gone for good, for the enrolled fingers changed; store it again: "
           + "whorl set --require current \(Escaping.operand(name))")
     }
-    let authorization = try await Authorization.open(item, deed: "read", console, service)
+    let authorization = try await Authorization.open(
+      item, deed: "read", console, service, explain: { await secretFailure($0, $1) })
     // The secret leaves only after the context is closed: nothing waits at the daemon while a slow reader takes it.
     let secret: SecretBytes
     do throws(CommandFailure) {
@@ -35,7 +36,14 @@ extension Commands {
     // Looked at before the secret is asked for: nobody types one for nothing.
     let existing = try await item(named: name)
     try checkRequirement(requirement, of: existing)
-    if existing.map(\.isGone) ?? true { try await checkFingers(requirement, subject) }
+    if existing.map(\.isGone) ?? true {
+      let kept = existing.flatMap { Requirement(constraints: $0.constraints) }
+      try await checkFingers(requirement ?? kept, subject)
+      if let kept, kept != .presence {
+        await console.tell(
+          "\(subject) is gone, since the fingers changed; what is stored now requires \(kept.rawValue) as it did.")
+      }
+    }
     let secret = try await newSecret(subject)
     try await store(secret, name, requirement, existing)
   }
@@ -43,7 +51,7 @@ extension Commands {
   func list() async throws(CommandFailure) {
     let items: [ItemListing]
     do throws(WhorlError) { items = try await service.items(named: nil) } catch {
-      throw failure(error, "the secrets")
+      throw await secretFailure(error, "the secrets")
     }
     for item in items {
       let requirement = Requirement(constraints: item.constraints)?.rawValue
@@ -55,7 +63,7 @@ extension Commands {
   func remove(_ name: String) async throws(CommandFailure) {
     do throws(WhorlError) { try await service.remove(name: name) } catch {
       if error.code == .itemNotFound { throw noSuchSecret(name) }
-      throw failure(error, Escaping.quoted(name))
+      throw await secretFailure(error, Escaping.quoted(name))
     }
   }
 
@@ -65,7 +73,7 @@ extension Commands {
     do throws(WhorlError) {
       let found = try await service.items(named: name)
       return found.first { !$0.isGone } ?? found.first
-    } catch { throw failure(error, Escaping.quoted(name)) }
+    } catch { throw await secretFailure(error, Escaping.quoted(name)) }
   }
 
   private func noSuchSecret(_ name: String) -> CommandFailure {
@@ -77,14 +85,18 @@ extension Commands {
         + (invoker == nil ? "whorl list shows the names" : "without sudo it is about your own"))
   }
 
-  /// An existing secret keeps what it requires: changing that under a new secret would be a silent weakening.
+  /// An existing secret keeps what it requires, also one that is gone: changing that under a new secret would be a
+  /// silent weakening.
   private func checkRequirement(_ wanted: Requirement?, of item: ItemListing?) throws(CommandFailure) {
-    guard let wanted, let item, !item.isGone, item.constraints != wanted.constraints else { return }
-    let subject = Escaping.quoted(item.name)
-    let has = Requirement(constraints: item.constraints)?.rawValue ?? "something else"
+    guard let item, item.constraints != wanted?.constraints else { return }
+    let has = Requirement(constraints: item.constraints)
+    // One that is gone is stored anew, which takes a requirement that this version knows.
+    guard wanted != nil || (item.isGone && has == nil) else { return }
+    let subject = "\(Escaping.quoted(item.name)) \(item.isGone ? "is gone, but not removed," : "exists")"
     throw CommandFailure(
       .failed,
-      "\(subject) exists and requires \(has), not \(wanted.rawValue); remove it first with whorl rm, then set it")
+      "\(subject) and requires \(has?.rawValue ?? "something else")\(wanted.map { ", not \($0.rawValue)" } ?? ""); "
+        + "remove it first with whorl rm, then set it")
   }
 
   /// A secret that only fingers open, stored where there is none, would be out of reach.
@@ -95,12 +107,13 @@ extension Commands {
       ["not-enrolled", "available", "locked-out"].contains(status.biometry),
       status.biometry == "not-enrolled" || status.enrolled.allSatisfy(status.unregistered.contains)
     else { return }
+    let remedy = status.unregistered.first.map(Self.enrolAgain) ?? "enrol one with: whorl enroll"
     if wanted == .current {
       throw CommandFailure(
-        .noFingers, "\(subject): no finger is enrolled that may open secrets; enrol one with whorl enroll, then set it")
+        .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then set it")
     }
-    await console.tell(
-      "No finger is enrolled that may open \(subject); it stays out of reach until you enrol one with whorl enroll.")
+    let line = "No finger is enrolled that may open \(subject), which stays out of reach until then; \(remedy)"
+    await console.tell(invoker == nil ? line : Hints.aboutRoot(line))
   }
 
   /// From standard input when that is not a terminal, else from two equal answers.
@@ -108,12 +121,14 @@ extension Commands {
     guard console.inputIsTerminal else {
       let secret = try await console.readInput(limit: Self.secretLimit)
       guard secret.count > 0 else {
-        throw CommandFailure(.failed, "nothing came on standard input; \(subject) was not stored")
+        throw CommandFailure(.failed, "nothing came on standard input; \(subject) was not stored, give it a secret")
       }
       return secret
     }
     let first = try await console.ask("Secret for \(subject): ")
-    guard first.count > 0 else { throw CommandFailure(.cancelled, "nothing was typed; \(subject) was not stored") }
+    guard first.count > 0 else {
+      throw CommandFailure(.failed, "nothing was typed; \(subject) was not stored, give it a secret")
+    }
     let second = try await console.ask("The same again: ")
     guard SecretBytes.constantTimeEqual(first, second) else {
       throw CommandFailure(.failed, "the two were not the same; \(subject) was not stored, try again")
@@ -133,10 +148,12 @@ extension Commands {
         try checkRequirement(requirement, of: item)
         if try await replace(item, secret) { return }
       } else {
-        // One that is gone makes way.
+        // One that is gone makes way, and leaves what it required.
+        try checkRequirement(requirement, of: existing)
+        let kept = existing.flatMap { Requirement(constraints: $0.constraints) }
         do throws(WhorlError) {
-          return try await service.add(name: name, requirement: requirement ?? .presence, secret: secret)
-        } catch  where error.code != .duplicateItem { throw failure(error, subject) } catch {}
+          return try await service.add(name: name, requirement: requirement ?? kept ?? .presence, secret: secret)
+        } catch  where error.code != .duplicateItem { throw await secretFailure(error, subject) } catch {}
       }
       existing = try await item(named: name)
     }
@@ -147,7 +164,8 @@ extension Commands {
   private func replace(
     _ item: ItemListing, _ secret: borrowing SecretBytes
   ) async throws(CommandFailure) -> Bool {
-    let authorization = try await Authorization.open(item, deed: "replace", console, service)
+    let authorization = try await Authorization.open(
+      item, deed: "replace", console, service, explain: { await secretFailure($0, $1) })
     let found: Bool
     do throws(CommandFailure) {
       found = try await authorization.run { context, reason, progress throws(WhorlError) in

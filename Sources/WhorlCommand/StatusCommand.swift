@@ -4,11 +4,12 @@ import WhorlClient
 extension Commands {
   func status() async throws(CommandFailure) -> ExitCode {
     let wiring = PAMWiring.read(folders: surroundings.pamFolders, moduleFolders: surroundings.pamModuleFolders)
-    let user = surroundings.accounts.name(of: surroundings.effectiveUser) ?? "uid \(surroundings.effectiveUser)"
     var answer: Result<WhorlStatus, WhorlError>
     do throws(WhorlError) { answer = .success(try await service.status()) } catch { answer = .failure(error) }
+    // Asked of the bus, which may not be there either.
+    let hasPolkit = if case .success = answer { await service.hasPolkit() } else { true }
     if Task.isCancelled { throw .cancelled }
-    let report = StatusReport(answer, wiring, user: user, invoker: invoker)
+    let report = StatusReport(answer, wiring, user: callerName, invoker: invoker, hasPolkit: hasPolkit)
     for line in report.lines { try await console.print(line) }
     if let failure = report.failure { throw failure }
     return .ok

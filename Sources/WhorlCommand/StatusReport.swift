@@ -6,8 +6,17 @@ struct StatusReport: Sendable, Equatable {
   /// The first thing that stands in the way of secrets behind a finger; nil where all is there.
   private(set) var failure: CommandFailure?
 
-  /// - Parameter invoker: who called root's command through sudo, where somebody did: the report is not about them.
-  init(_ answer: Result<WhorlStatus, WhorlError>, _ wiring: PAMWiring, user: String, invoker: String? = nil) {
+  /// What stands before `whorl enroll` where polkit is not there to allow it.
+  private var beforeEnrolling = ""
+
+  /// - Parameters:
+  ///   - invoker: who called root's command through sudo, where somebody did: the report is not about them.
+  ///   - hasPolkit: whether polkit is on this machine, without which nobody enrols.
+  init(
+    _ answer: Result<WhorlStatus, WhorlError>, _ wiring: PAMWiring, user: String, invoker: String? = nil,
+    hasPolkit: Bool = true
+  ) {
+    if !hasPolkit { beforeEnrolling = "install polkit (Debian package polkitd), then " }
     if let invoker {
       add(
         "account", "\(Escaping.shown(user, limit: 64)), for the command runs under sudo",
@@ -18,6 +27,11 @@ struct StatusReport: Sendable, Equatable {
       let version = status.version.isEmpty ? "" : ", version \(Escaping.shown(status.version, limit: 32))"
       add("daemon", "running\(version)\(status.isPrivate ? ", in private mode" : "")")
       addReaders(status)
+      if !hasPolkit {
+        add(
+          "polkit", "not installed; without it nobody, not even root, can enrol, delete or verify a finger",
+          todo: "install the Debian package polkitd")
+      }
       addFingers(status, user: user)
       addBiometry(status)
       addPasscode(status)
@@ -25,9 +39,12 @@ struct StatusReport: Sendable, Equatable {
     case .failure(let problem):
       let failure = problem.failure(about: "daemon")
       add("daemon", "not there", todo: String(failure.message.dropFirst("daemon: ".count)))
-      miss(failure)
+      miss(CommandFailure(failure.code, "the daemon is not there; \(Self.above)"))
     }
     addLogins(wiring)
+    guard invoker != nil else { return }
+    lines = lines.map(Hints.aboutRoot)
+    failure = failure.map { CommandFailure($0.code, Hints.aboutRoot($0.message)) }
   }
 
   // MARK: - Parts
@@ -54,9 +71,14 @@ struct StatusReport: Sendable, Equatable {
     }
     if status.biometry == "no-reader" || (status.biometry == "failed" && status.storeError.isEmpty) {
       let (reason, remedy) = Escaping.parts(clause(status.biometryError))
-      add(
-        "", reason.isEmpty ? "it cannot be used" : reason,
-        todo: remedy ?? "try again later; journalctl -u whorld says more")
+      // A reader that says itself what is the matter with it is not told twice.
+      let isTold =
+        status.biometry == "no-reader" && status.readers.contains { ["blocked", "too-hot"].contains($0.state) }
+      if !isTold {
+        add(
+          "", reason.isEmpty ? "it cannot be used" : reason,
+          todo: remedy ?? "try again later; journalctl -u whorld says more")
+      }
       // A damaged print is told as this, too: then it is the fingers that are missing.
       if status.unreadable.isEmpty {
         miss(CommandFailure(.noReader, "the reader or its prints cannot be used; \(Self.above)"))
@@ -102,7 +124,7 @@ struct StatusReport: Sendable, Equatable {
           + "or, where it is built in, restart")
       miss(CommandFailure(.noReader, "the reader \(name) is blocked; \(Self.above)"))
     case "too-hot":
-      add("", "too hot\(what.isEmpty ? "" : ": \(what)")", todo: remedy ?? "let it cool down for some minutes")
+      add("", what.isEmpty ? "too hot" : what, todo: remedy ?? "let it cool down for some minutes")
       miss(CommandFailure(.noReader, "the reader \(name) is too hot; \(Self.above)"))
     case "failed":
       add(
@@ -114,7 +136,7 @@ struct StatusReport: Sendable, Equatable {
 
   private mutating func addChip(of reader: WhorlStatus.Reader) {
     if !reader.chipLost.isEmpty {
-      add("", "lost by its chip: \(list(reader.chipLost))", todo: "enrol again: whorl enroll FINGER")
+      add("", "lost by its chip: \(list(reader.chipLost))", todo: again(reader.chipLost))
       if reader.enrolled.allSatisfy(reader.chipLost.contains) {
         miss(CommandFailure(.noFingers, "the reader's chip has lost the enrolled fingers; \(Self.above)"))
       }
@@ -130,38 +152,51 @@ struct StatusReport: Sendable, Equatable {
     // Without a reader nobody looked for fingers, and without the store nobody knows which of them count.
     guard !status.readers.isEmpty else { return add("fingers", "shown when a reader is there") }
     let isUnsure = status.biometry == "failed" || !status.storeError.isEmpty
-    if status.enrolled.isEmpty, isUnsure {
+    if status.enrolled.isEmpty, status.formerName != nil {
+      add("fingers", "none of \(owner)")
+    } else if status.enrolled.isEmpty, isUnsure {
       add("fingers", status.unreadable.isEmpty ? "none of \(owner) can be seen now" : "none of \(owner) can be read")
     } else if status.enrolled.isEmpty {
-      add("fingers", "none of \(owner)", todo: "enrol one: whorl enroll")
-      miss(CommandFailure(.noFingers, "no finger of \(owner) is enrolled; enrol one with: whorl enroll"))
+      add("fingers", "none of \(owner)", todo: "\(beforeEnrolling)enrol one: whorl enroll")
+      miss(
+        CommandFailure(
+          .noFingers, "no finger of \(owner) is enrolled; \(beforeEnrolling)enrol one with: whorl enroll"))
     } else {
       add("fingers", "\(list(status.enrolled)) (of \(owner))")
       // Those that fprintd enrolled are as good as none for what status is about.
       if status.biometry == "not-enrolled" || (!isUnsure && status.unregistered.count == status.enrolled.count) {
-        add("", "they open logins, but no secret", todo: "enrol one of them again, with Whorl: whorl enroll FINGER")
-        miss(CommandFailure(.noFingers, "no finger of \(owner) may open secrets; enrol one again with: whorl enroll"))
+        add(
+          "", "they open logins, but no secret",
+          todo:
+            "\(beforeEnrolling)enrol one of them again, with Whorl: \(enroll(status.unregistered + status.enrolled))")
+        miss(
+          CommandFailure(
+            .noFingers,
+            "no finger of \(owner) may open secrets; \(beforeEnrolling)enrol one again with: "
+              + enroll(status.unregistered + status.enrolled)))
       }
     }
-    if let former = status.formerName, status.storeError.isEmpty {
-      let old = Escaping.operand(former)
+    if let former = status.formerName {
       add(
         "", "something is kept under the name \(Escaping.quoted(former)) that this uid had",
-        todo: "if the account was renamed: sudo whorl rename-user \(old) \(Escaping.operand(user)); else: "
-          + "sudo whorl forget \(old)")
+        todo: Hints.former(former, now: user))
+      if status.enrolled.isEmpty || !status.storeError.isEmpty {
+        miss(CommandFailure(.storeUnavailable, "what is kept for \(owner) is under a former name; \(Self.above)"))
+      }
     }
     if let former = status.formerPrints {
       add(
         "", "fingers of a former account \(owner) (uid \(former)) are still stored, and count for nobody",
-        todo: "enrolling removes them; so does an administrator: whorl forget --uid \(former)")
+        todo: "the first enrolment removes them; so does an administrator: sudo whorl forget --uid \(former)")
     }
     if !status.unreadable.isEmpty {
-      add("", "damaged: \(list(status.unreadable))", todo: "enrol again: whorl enroll FINGER")
+      add("", "damaged: \(list(status.unreadable))", todo: again(status.unreadable))
     }
     if !status.unregistered.isEmpty, status.unregistered.count < status.enrolled.count, !isUnsure {
       add(
         "", "for logins only: \(list(status.unregistered))",
-        todo: "these were not enrolled with Whorl; to open secrets with one, enrol it again: whorl enroll FINGER")
+        todo: "these were not enrolled with Whorl; to open secrets with one, \(beforeEnrolling)enrol it again: "
+          + enroll(status.unregistered))
     }
   }
 
@@ -169,12 +204,12 @@ struct StatusReport: Sendable, Equatable {
     if status.isLockedOut {
       if status.passcode == "not-set" {
         add(
-          "lockout", "fingers do not count after \(status.misses) misses",
+          "lockout", "fingers are locked out after \(status.misses) misses",
           todo: "set a password: passwd; then: whorl verify")
         return miss(.lockedOutWithoutPassword("fingers"))
       }
       let todo = "end that with your password: whorl verify"
-      add("lockout", "fingers do not count after \(status.misses) misses", todo: todo)
+      add("lockout", "fingers are locked out after \(status.misses) misses", todo: todo)
       miss(CommandFailure(.lockedOut, "fingers are locked out after \(status.misses) misses; \(todo)"))
     } else if status.misses > 0 {
       add("lockout", "\(status.misses) of \(status.missesAllowed) misses so far; a match starts from 0 again")
@@ -213,7 +248,8 @@ struct StatusReport: Sendable, Equatable {
       add("", "\(caveat) (a TPM makes it safer)")
       miss(CommandFailure(.storeUnavailable, "the device key cannot be used; \(Self.above)"))
     }
-    if !status.storeError.isEmpty {
+    // That of another account is told with the fingers.
+    if !status.storeError.isEmpty, status.formerName == nil {
       // The store may say no more than that its key cannot be used.
       let key = clause(status.deviceKeyError)
       if key.isEmpty || !clause(status.storeError).contains(key) {
@@ -249,6 +285,11 @@ struct StatusReport: Sendable, Equatable {
   /// The report has the whole sentence; the line after it does not repeat that.
   private static let above = "the report says what to do"
 
+  /// Enrolling one of these fingers, by its name.
+  private func enroll(_ fingers: [String]) -> String {
+    "whorl enroll \(fingers.first.map { Escaping.shown($0, limit: 64) } ?? "")"
+  }
+  private func again(_ fingers: [String]) -> String { "\(beforeEnrolling)enrol again: \(enroll(fingers))" }
   private func clause(_ text: String) -> String { Escaping.clause(text, limit: 300) }
 
   private func list(_ fingers: [String]) -> String {

@@ -18,7 +18,10 @@ struct TargetUser: Sendable, Equatable {
     let own = accounts.name(of: surroundings.effectiveUser)
     if let option {
       guard let (name, user) = resolve(option, accounts) else {
-        throw CommandFailure(.notFound, "no user is called \(Escaping.quoted(option)); give --user a login name")
+        // As everywhere digits are a name; who means a uid is told whose it is.
+        let named = UInt32(option).flatMap(accounts.name).map { "uid \(option) is --user \(Escaping.operand($0))" }
+        throw CommandFailure(
+          .notFound, "no user is called \(Escaping.quoted(option)); \(named ?? "give --user a login name")")
       }
       // By uid: the name may be typed in another spelling than the directory's own.
       return TargetUser(name: name, isCaller: user == surroundings.effectiveUser)
@@ -46,10 +49,8 @@ struct TargetUser: Sendable, Equatable {
     return TargetUser(name: own ?? "", isCaller: true)
   }
 
-  /// A login name, or a uid as people type it, as a login name in the directory's own spelling. Digits are a uid only
-  /// where no account has them for its name.
+  /// A login name in the directory's own spelling.
   private static func resolve(_ text: String, _ accounts: any Accounts) -> (name: String, user: UInt32)? {
-    if let user = accounts.user(named: text) { return (accounts.name(of: user) ?? text, user) }
-    return UInt32(text).flatMap { user in accounts.name(of: user).map { ($0, user) } }
+    accounts.user(named: text).map { (accounts.name(of: $0) ?? text, $0) }
   }
 }

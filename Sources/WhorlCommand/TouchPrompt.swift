@@ -17,13 +17,25 @@ final class TouchPrompt {
   private var hasPrompted = false
   private var scanType = ""
   private let console: any Console
+  private let obstacle: @GLibActor () async -> String?
   private let decline: @GLibActor () async -> Void
+  /// Whether it was told that others have the reader.
+  private var isBusy: Bool
   private var enter: Task<Void, Never>?
   /// Lines are told one after another, in the order of what they tell.
   private var lines: Task<Void, Never>?
 
-  init(_ text: Text, _ console: any Console, decline: @escaping @GLibActor () async -> Void) {
+  /// - Parameters:
+  ///   - isBusy: whether the person knows already that others have the reader.
+  ///   - obstacle: why no passcode can be given now, after Enter; nil where one can.
+  ///   - decline: ends the wait for the finger in favour of the passcode.
+  init(
+    _ text: Text, _ console: any Console, isBusy: Bool, obstacle: @escaping @GLibActor () async -> String?,
+    decline: @escaping @GLibActor () async -> Void
+  ) {
     self.text = text
+    self.isBusy = isBusy
+    self.obstacle = obstacle
     self.console = console
     self.decline = decline
   }
@@ -32,6 +44,7 @@ final class TouchPrompt {
     switch progress {
     case .queued:
       hasPrompted = false
+      guard !isBusy else { return isBusy = false }
       tell("Waiting for the reader; another request is first.")
     case .waiting(let reader, let scanType, _):
       // Once for each turn: a miss has said already that the next touch is awaited.
@@ -69,9 +82,14 @@ final class TouchPrompt {
   private func watchEnter() {
     guard enter == nil else { return }
     enter = Task { @GLibActor in
-      guard await console.waitForEnter() else { return }
-      wasDeclined = true
-      await decline()
+      while await console.waitForEnter() {
+        if let why = await obstacle() {
+          tell(why)
+          continue
+        }
+        wasDeclined = true
+        return await decline()
+      }
     }
   }
 }

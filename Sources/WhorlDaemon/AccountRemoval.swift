@@ -3,6 +3,7 @@ internal import Enclave
 internal import GLibLoop
 internal import Keychain
 internal import PrintStore
+internal import ReaderLink
 
 /// `whorl forget` and `whorl rename-user`: what becomes of an account's data when the account goes or changes its name.
 ///
@@ -76,11 +77,18 @@ struct AccountRemoval {
       guard removal.error == nil else { continue }
       do { try hall.owners.forget(name) } catch { prints.remains.append("the record whose prints they were: \(error)") }
     }
-    guard exists || keychains > 0 || prints.fingers > 0 || !prints.remains.isEmpty else {
-      let what = uid.map { "uid \($0)" } ?? "an account of that name"
-      throw BusMethodError.whorl("NoSuchUser", "Nothing is stored for \(what), and there is no such account.")
+    let what = uid.map { "uid \($0)" } ?? "an account of that name"
+    guard keychains > 0 || prints.fingers > 0 || !prints.remains.isEmpty else {
+      throw BusMethodError.whorl(
+        "NoSuchUser",
+        exists
+          ? "Nothing is kept for \(what); there is nothing to remove."
+          : "Nothing is kept for \(what), and there is no such account; check the name or the uid.")
     }
-    Log.notice("\(caller.user) had removed: \(keychains) keychains, \(items) items, \(prints.fingers) prints")
+    func count(_ number: Int, _ one: String) -> String { "\(number) \(one)\(number == 1 ? "" : "s")" }
+    Log.notice(
+      "for uid \(caller.user), what was kept for \(uid.map { "uid \($0)" } ?? name.printable) was removed: "
+        + "\(count(keychains, "keychain")), \(count(items, "item")), \(count(prints.fingers, "print"))")
     return [
       "items": .uint32(UInt32(clamping: items)), "keychains": .uint32(UInt32(clamping: keychains)),
       "unread-keychains": .uint32(UInt32(clamping: unread)), "prints": .uint32(UInt32(clamping: prints.fingers)),
@@ -104,7 +112,9 @@ struct AccountRemoval {
   private func authorise(_ caller: Caller) async throws(BusMethodError) {
     guard caller.user.rawValue != 0 else { return }
     guard await polkit.allows(caller, Self.action) else {
-      throw .whorl("Denied", "Only an administrator may remove what is kept for an account (\(Self.action)).")
+      throw .whorl(
+        "Denied",
+        "Only an administrator may remove what is kept for an account (\(Self.action)); run it with sudo.")
     }
   }
 
@@ -164,7 +174,8 @@ struct AccountRemoval {
   /// Hands what was kept under an account's old name over to its new one, after the account was renamed. For root.
   func rename(_ old: String, _ new: String, _ caller: Caller) async throws -> [String: BusValue] {
     guard caller.user.rawValue == 0 else {
-      throw BusMethodError.whorl("Denied", "Only root may hand an account's data over to another name.")
+      throw BusMethodError.whorl(
+        "Denied", "Only root may hand an account's data over to another name; run it with sudo.")
     }
     do { try PrintStore.check(user: old) } catch { throw BusMethodError.whorl("Param", "\(error)") }
     guard let account = try await named(new, caller) else {
@@ -173,10 +184,14 @@ struct AccountRemoval {
     let former = try await named(old, caller)
     if let former, former.user != account.user {
       throw BusMethodError.whorl(
-        "Denied", "There is an account of the old name with another uid (\(former.user)); nothing was changed.")
+        "Denied",
+        "There is an account of the old name, with another uid (\(former.user)), and nothing was changed; check the "
+          + "names: the old one is that which uid \(account.user) had before.")
     }
     if old.utf8.elementsEqual(account.name.utf8) {
-      throw BusMethodError.whorl("Param", "The old name and the new one are the same.")
+      throw BusMethodError.whorl(
+        "Param",
+        "The old name and the new one are the same account's; give the name that it had before as the old one.")
     }
     let oldUser = FprintUser(name: old, account: Account(user: account.user, name: old))
     await endClaims { $0.account?.user == account.user }

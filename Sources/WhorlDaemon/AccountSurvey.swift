@@ -21,7 +21,8 @@ struct AccountSurvey {
     }
     guard try await removal.knows(name, uid: uid, caller) else {
       let what = uid.map { "uid \($0)" } ?? "an account of that name"
-      throw BusMethodError.whorl("NoSuchUser", "Nothing is stored for \(what), and there is no such account.")
+      throw BusMethodError.whorl(
+        "NoSuchUser", "Nothing is kept for \(what), and there is no such account; check the name or the uid.")
     }
     guard let account = try await account(name, uid, caller) else { return ["account": .boolean(false)] }
     var values: [String: BusValue] = ["account": .boolean(true)]
@@ -34,7 +35,10 @@ struct AccountSurvey {
     guard try await enclave.usersWithKeychain().contains(account.user) else { return values }
     let status = await enclave.status(user: account.user)
     // A store that cannot be read says nothing of misses.
-    guard status.storeError == nil else { return values }
+    if let error = status.storeError {
+      values["store-error"] = .string(error)
+      return values
+    }
     values["locked-out"] = .boolean(status.isLockedOut)
     values["misses"] = .uint32(UInt32(clamping: status.misses))
     values["misses-allowed"] = .uint32(UInt32(clamping: status.missesAllowed))

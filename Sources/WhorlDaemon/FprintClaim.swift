@@ -82,6 +82,8 @@ final class FprintClaim {
   /// Whether every print of the host is known to be one that the reader can use, so that what else is on its chip is
   /// nobody's. Known after the first touch of an enrolment.
   var mayCollect = false
+  /// Whether a former account's prints are under the user's name, and go once a new print is to be stored.
+  var replacesFormer = false
   /// Whether the prints on the chip were compared with those on the disk under this claim.
   var hasComparedChip = false
 

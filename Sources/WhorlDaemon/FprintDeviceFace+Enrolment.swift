@@ -18,6 +18,7 @@ extension FprintDeviceFace {
     guard claim.operation == nil else { throw .fprint(.alreadyInUse, "Another operation is already in progress") }
     // Its first touch is a try like any other.
     try await requireBiometry(claim.user)
+    try await requireStore(claim.user)
     // Once more: the questions took their time. Whose lockout was looked at must be who enrols.
     let asked = claim
     claim = try holds(caller)
@@ -32,23 +33,28 @@ extension FprintDeviceFace {
     return operation
   }
 
+  /// Refuses before the first touch where the new print could not be registered.
+  private func requireStore(_ user: FprintUser) async throws(BusMethodError) {
+    guard let account = user.account else { return }
+    if let why = await services.enclave.status(user: account.user).storeError { throw .fprint(.permissionDenied, why) }
+  }
+
   /// One enrolment; the last part of its status.
   private func enroll(
     _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger, _ caller: Caller
   ) async -> String {
     do {
-      try await services.hall.prepareEnrolment(of: claim.user)
+      claim.replacesFormer = try services.hall.hasFormerPrints(claim.user)
     } catch {
-      Log.failure("nothing was enrolled for \(claim.user.name): \(error)")
-      services.notes.record(
-        claim.owner, "Prints of an account that had this name before cannot be removed (\(error)); see whorld's log.")
+      refuseForFormer(claim, error)
       return "failed"
     }
     return await withTurn(claim, operation, "enrolment", stopped: "failed") {
       do throws(ReaderError) {
         if let hindrance = self.station.hindrance { throw hindrance }
         try await self.station.open()
-        try await self.refuseWhereFull()
+        // A former account's prints make room.
+        if !claim.replacesFormer { try await self.refuseWhereFull() }
         do throws(BusMethodError) {
           try self.services.enrolments.begin(caller.user)
         } catch {
@@ -60,7 +66,7 @@ extension FprintDeviceFace {
         let print = try await self.newPrint(claim, operation, finger)
         self.station.note(nil)
         guard !Task.isCancelled else { return "failed" }
-        return await self.keep(print, finger, claim.user, for: claim.owner) ? "completed" : "failed"
+        return await self.keep(print, finger, claim) ? "completed" : "failed"
       } catch .cancelled where Task.isCancelled {
         return "failed"
       } catch .dataFull {
@@ -68,7 +74,8 @@ extension FprintDeviceFace {
         return "data-full"
       } catch .dataDuplicate {
         self.services.notes.record(
-          claim.owner, "The reader says that this finger is enrolled already; delete it first.")
+          claim.owner,
+          "The reader says that this finger is enrolled already; name the finger as which it is, or use another one.")
         return "duplicate"
       } catch {
         Log.warning("enrolment failed: \(error.line)")
@@ -133,7 +140,10 @@ extension FprintDeviceFace {
   private func refuseDuplicate(
     _ claim: FprintClaim, _ operation: FprintClaim.Operation, _ finger: Finger
   ) async throws(ReaderError) -> String? {
-    guard station.description.features.contains(.identify) else {
+    let features = station.description.features
+    guard features.contains(.identify) else {
+      // Such a chip takes no finger that it knows, and no touch tells which one that is.
+      if features.isSuperset(of: [.storageDelete, .duplicatesCheck]), await !removeFormer(claim) { return "failed" }
       try await makeWay(for: finger, claim.user)
       return nil
     }
@@ -145,9 +155,13 @@ extension FprintDeviceFace {
       let found = try chip.hostPrints(in: services.hall.store)
       // What a chip was thought to have lost is somebody's all the same.
       let known = try found.prints + chip.hostPrints(in: services.hall.lostPrints).prints
-      host = known.prefix(LinkLimits.prints)
+      // A former account's fingers are nobody's; a chip has to know them, or it would take them for a stranger's.
+      let counting = known.filter {
+        !claim.replacesFormer || features.contains(.storage) || $0.user != claim.user.name
+      }
+      host = counting.prefix(LinkLimits.prints)
       isComplete =
-        try host.count == known.count && found.unreadable.isSubset(of: [claim.user.name])
+        try host.count == counting.count && found.unreadable.isSubset(of: [claim.user.name])
         && !services.hall.store.hasStrays()
     } catch {
       Log.warning("enrolled prints cannot be listed: \(error)")
@@ -165,8 +179,10 @@ extension FprintDeviceFace {
       // The chip knows none of them, so it does not know this finger.
     }
     claim.mayCollect = isComplete
-    // The print that is to be replaced may be of the same finger.
-    if let index, host.indices.contains(index), !(host[index].user == claim.user.name && host[index].finger == finger) {
+    // The print that is to be replaced may be of the same finger; so may any that a former account left.
+    if let index, host.indices.contains(index),
+      !(host[index].user == claim.user.name && (host[index].finger == finger || claim.replacesFormer))
+    {
       explainDuplicate(host[index], claim)
       return "duplicate"
     }
@@ -184,6 +200,8 @@ extension FprintDeviceFace {
         return "duplicate"
       }
     }
+    // On a chip they would be in the way of the new print.
+    if features.contains(.storage), await !removeFormer(claim) { return "failed" }
     // All that the reader does besides waiting for a finger is done before the next touch is asked for.
     try await compareChip(claim)
     try await makeWay(for: finger, claim.user)
@@ -245,6 +263,25 @@ extension FprintDeviceFace {
     }
   }
 
+  /// Removes what a former account left under the user's name, once there is no way round it; false where that fails.
+  private func removeFormer(_ claim: FprintClaim) async -> Bool {
+    guard claim.replacesFormer else { return true }
+    do {
+      try await services.hall.prepareEnrolment(of: claim.user, holding: station)
+      claim.replacesFormer = false
+      return true
+    } catch {
+      refuseForFormer(claim, error)
+      return false
+    }
+  }
+
+  private func refuseForFormer(_ claim: FprintClaim, _ error: PrintStoreError) {
+    Log.failure("nothing was enrolled for \(claim.user.name): \(error)")
+    services.notes.record(
+      claim.owner, "Prints of an account that had this name before cannot be removed (\(error)); see whorld's log.")
+  }
+
   /// A chip that refuses fingers that it knows must lose the print that is to be replaced first.
   private func makeWay(for finger: Finger, _ user: FprintUser) async throws(ReaderError) {
     let description = station.description
@@ -260,19 +297,22 @@ extension FprintDeviceFace {
     }
   }
 
-  /// Stores a new print and has the enclave register it: both, or neither.
-  private func keep(_ print: [UInt8], _ finger: Finger, _ user: FprintUser, for owner: String) async -> Bool {
-    let key = station.printKey(of: user.name, finger)
-    let store = services.hall.store
-    var before: [UInt8]?
+  /// Stores a new print and has the enclave register it: both, or neither. What a former account left under the name
+  /// goes now, and no sooner: an enrolment that is cancelled changes nothing.
+  private func keep(_ print: [UInt8], _ finger: Finger, _ claim: FprintClaim) async -> Bool {
+    let (user, owner) = (claim.user, claim.owner)
     do {
-      // Whose the folder is may have been forgotten since the enrolment began, and it must not be nobody's.
-      try await services.hall.prepareEnrolment(of: user)
+      // Also where it was done before the first touch: whose the folder is may have been forgotten since then, and it must
+      // not be nobody's.
+      try await services.hall.prepareEnrolment(of: user, holding: station)
     } catch {
-      Log.failure("the print of \(finger.name) was not stored: \(error)")
+      refuseForFormer(claim, error)
       await dropFromChip(print)
       return false
     }
+    let key = station.printKey(of: user.name, finger)
+    let store = services.hall.store
+    var before: [UInt8]?
     do { before = try store.load(key) } catch { Log.warning("a damaged print is replaced: \(error)") }
     do {
       try store.save(print, for: key)
@@ -325,7 +365,7 @@ extension FprintDeviceFace {
     services.notes.record(
       claim.owner,
       print.user == claim.user.name
-        ? "This finger is enrolled already as \(print.finger.name); delete it first (whorl delete \(print.finger.name))."
+        ? "This finger is enrolled already as \(print.finger.name); to enrol it anew, name it: whorl enroll \(print.finger.name)."
         : "This finger is enrolled already for another account of this machine; its owner has to delete it first.")
   }
 

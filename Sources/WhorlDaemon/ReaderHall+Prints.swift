@@ -78,15 +78,26 @@ extension ReaderHall {
     return Finger.allCases.filter { named.contains($0) || lost.contains($0) }
   }
 
+  /// Finds out whether a former account's prints are under a user's name, which have to go before his first one is
+  /// stored. Changes nothing of them: an enrolment may still be cancelled.
+  /// - Throws: where they could not be removed, as far as that shows beforehand; nothing may be enrolled then.
+  func hasFormerPrints(_ user: FprintUser) throws(PrintStoreError) -> Bool {
+    guard user.account != nil, case .former = try ownership(of: user) else { return false }
+    try store.checkDeletion(user: user.name)
+    try lostPrints.checkDeletion(user: user.name)
+    return true
+  }
+
   /// To be called before a print of a user is stored: removes a former account's prints under his name, from the
   /// readers' chips too, and records whose the folder is from now on.
+  /// - Parameter holding: the reader whose turn the caller has.
   /// - Throws: where that cannot be done; nothing may be enrolled then.
-  func prepareEnrolment(of user: FprintUser) async throws(PrintStoreError) {
+  func prepareEnrolment(of user: FprintUser, holding: ReaderStation) async throws(PrintStoreError) {
     guard let account = user.account else { return }
     prepareState()
     if case .former(let former) = try ownership(of: user) {
       Log.notice("removing the prints that were enrolled for uid \(former), whose account had the name \(user.name)")
-      let removal = await removePrints(of: user.name)
+      let removal = await removePrints(of: user.name, holding: holding)
       if let error = removal.error { throw error }
     }
     if try owners.uid(of: user.name) != account.user.rawValue {
@@ -110,7 +121,8 @@ extension ReaderHall {
 
   /// Removes all prints under one name: from the disk for every reader there ever was, then from the chips of those
   /// that are there. What a chip keeps all the same belongs to nobody from then on.
-  func removePrints(of name: String) async -> PrintRemoval {
+  /// - Parameter holding: a reader whose turn the caller has already.
+  func removePrints(of name: String, holding: ReaderStation? = nil) async -> PrintRemoval {
     var removal = PrintRemoval()
     do throws(PrintStoreError) {
       for place in try lostPrints.readers(user: name) {
@@ -135,7 +147,7 @@ extension ReaderHall {
         for station in stations {
           station.chip?.lost.removeAll { $0.user.utf8.elementsEqual(name.utf8) }
           guard station.description.features.contains(.storageDelete) else { continue }
-          await deleteFromChip(prints, station, &removal)
+          await deleteFromChip(prints, station, isHeld: station === holding, &removal)
         }
       }
     } catch {
@@ -145,16 +157,20 @@ extension ReaderHall {
     return removal
   }
 
-  private func deleteFromChip(_ prints: [[UInt8]], _ station: ReaderStation, _ removal: inout PrintRemoval) async {
+  private func deleteFromChip(
+    _ prints: [[UInt8]], _ station: ReaderStation, isHeld: Bool, _ removal: inout PrintRemoval
+  ) async {
     guard !prints.isEmpty else { return }
     let name = station.description.name
-    do throws(TurnQueue.Refusal) {
-      try await station.turns.take(for: "the removal of prints", waiting: FprintDeviceFace.patience)
-    } catch {
-      removal.remains.append("prints on the chip of \(name): the reader is in use")
-      return
+    if !isHeld {
+      do throws(TurnQueue.Refusal) {
+        try await station.turns.take(for: "the removal of prints", waiting: FprintDeviceFace.patience)
+      } catch {
+        removal.remains.append("prints on the chip of \(name): the reader is in use")
+        return
+      }
     }
-    defer { station.turns.give() }
+    defer { if !isHeld { station.turns.give() } }
     do throws(ReaderError) {
       try await station.enter()
     } catch {

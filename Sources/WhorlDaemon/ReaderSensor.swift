@@ -23,7 +23,7 @@ final class ReaderSensor: BiometrySensor {
     do {
       stations = try await hall.refresh()
     } catch {
-      return .failed(error.line)
+      return error.leavesNoReader ? .noReader(error.line) : .failed(error.line)
     }
     guard !stations.isEmpty else {
       return .noReader(
@@ -50,7 +50,7 @@ final class ReaderSensor: BiometrySensor {
       }
     }
     if fingers.isEmpty {
-      if let hindrance { return .failed(hindrance.line) }
+      if let hindrance { return hindrance.leavesNoReader ? .noReader(hindrance.line) : .failed(hindrance.line) }
       return damaged.isEmpty
         ? .notEnrolled
         : .failed(
@@ -232,6 +232,16 @@ extension RetryReason {
   }
 }
 
+extension ReaderError {
+  /// Whether there is no reader to use, rather than one that failed: whoever asks is told the same.
+  var leavesNoReader: Bool {
+    switch self {
+    case .removed, .noSuchReader, .tooHot, .permissionDenied: true
+    default: false
+    }
+  }
+}
+
 extension SensorError {
   /// What the end of a wait on one reader means for the request.
   init(_ failure: MatchFailure) {
@@ -247,9 +257,8 @@ extension SensorError {
     self =
       switch error {
       case .cancelled: .cancelled
-      case .removed, .noSuchReader: .noReader(error.line)
       case .busy: .busy(error.line)
-      default: .failed(error.line)
+      default: error.leavesNoReader ? .noReader(error.line) : .failed(error.line)
       }
   }
 }

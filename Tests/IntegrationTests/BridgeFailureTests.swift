@@ -144,7 +144,7 @@ import Testing
     let first = try world.start(["get", "one"])
     _ = try await world.nextPrompt(first, after: 0)
     let second = try world.start(["get", "two"])
-    try await second.waitFor("first", in: .errors)  // "another request is first"
+    try await second.waitFor("Waiting for the reader", in: .errors)
     try await world.reader.press(SyntheticFinger.leftLoop.press(2))
     let one = try await first.wait()
     #expect(one.text == "secret one", "\(one.errorText)")

@@ -26,8 +26,13 @@ import Testing
     }
     #expect(!locker.program.text().dropFirst(seen).contains("needed True"))
     let refused = try await world.whorl(["get", "mail"])
-    #expect(refused.status != 0 && refused.errorText.contains("too hot"), "\(refused.errorText)")
+    #expect(refused.status == 7 && refused.errorText.contains("too hot"), "\(refused.errorText)")
     #expect(refused.errorText.contains(" s)"), "until when: \(refused.errorText)")
-    #expect(try await world.whorl(["status"]).text.contains("too hot"))
+    let status = try await world.whorl(["status"])
+    #expect(
+      status.status == 7 && status.text.split(separator: "\n").count { $0.contains("too hot") } == 1, "\(status.text)")
+    try await locker.ask("release")
+    let enrolment = try await world.whorl(["enroll", "left-thumb"])
+    #expect(enrolment.status == 7 && !enrolment.errorText.contains("stage 1"), "\(enrolment.errorText)")
   }
 }

@@ -37,7 +37,7 @@ import Testing
     let world = try await lockedOutPaul()
     #expect(try await world.whorl(["delete", "--all"], user: Self.paul).status == 0)
     let status = try await world.whorl(["status"], user: Self.paul)
-    #expect(status.text.contains("fingers do not count after 5 misses"), "\(status.text)")
+    #expect(status.text.contains("fingers are locked out after 5 misses"), "\(status.text)")
     #expect(status.text.contains("-> end that with your password: whorl verify"))
     for verb in ["verify", "enroll"] {
       let refused = try await world.whorl([verb], user: Self.paul)
@@ -148,7 +148,58 @@ import Testing
       let refused = try await world.whorl(["enroll"], user: user)
       #expect(refused.status == 10)
       #expect(refused.errorText.contains("polkitd"), "\(refused.errorText)")
+      // Status knows it before anybody tries.
+      let status = try await world.whorl(["status"], user: user)
+      #expect(status.status == 8)
+      for line in (status.text + status.errorText).split(separator: "\n") where line.contains("whorl enroll") {
+        #expect(line.contains("polkitd"), "\(line)")
+      }
     }
+  }
+
+  @Test func `One's own fingers are listed where polkit allows nothing, another's are not`() async throws {
+    let world = try await World(accounts: ["paul": Self.paul, "ada": Self.ada])
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop, user: Self.paul)
+    try await world.polkit?.answer(.deny)
+    #expect(try await world.whorl(["fingers"], user: Self.paul).text == "right-index-finger\n")
+    let other = try await world.whorl(["fingers", "-u", "paul"], user: Self.ada)
+    #expect(other.status == 10 && other.text.isEmpty)
+    #expect(other.errorText.contains("run it with sudo and --user paul"), "\(other.errorText)")
+  }
+
+  @Test func `Who has the reader is said at once, and the wait goes on`() async throws {
+    let world = try await World(accounts: ["paul": Self.paul, "ada": Self.ada])
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop, user: Self.paul)
+    try await world.enroll(.whorl, user: Self.ada)
+    #expect(try await world.whorl(["set", "mail", "-r", "any"], to: "a", user: Self.paul).status == 0)
+    let verification = try world.start(["verify"], user: Self.ada)
+    _ = try await world.nextPrompt(verification, after: 0)
+    while try await !world.whorl(["status"], user: Self.paul).text.contains("in use now") {
+      try Task.checkCancellation()
+    }
+    let get = try world.start(["get", "mail"], user: Self.paul)
+    let told = try await get.waitFor("(whorl).\n", in: .errors)
+    #expect(told.contains("in use by the verification of ada (whorl)"), "\(told)")
+    verification.signal(SIGINT)
+    _ = try await world.nextPrompt(get, after: 0)
+    try await world.reader.press(SyntheticFinger.leftLoop.press(2))
+    #expect(try await get.wait().text == "a")
+  }
+
+  @Test func `What is stored in the place of a secret that is gone requires what that did`() async throws {
+    let world = try await World(accounts: ["paul": Self.paul])
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop, user: Self.paul)
+    #expect(try await world.whorl(["set", "mail", "-r", "current"], to: "a", user: Self.paul).status == 0)
+    try await world.enroll(.whorl, as: "left-thumb", user: Self.paul)
+    #expect(try await world.whorl(["list"], user: Self.paul).text == "mail\tcurrent gone\n")
+    let weaker = try await world.whorl(["set", "mail", "-r", "none"], to: "b", user: Self.paul)
+    #expect(weaker.status == 1 && weaker.errorText.contains("requires current"), "\(weaker.errorText)")
+    let again = try await world.whorl(["set", "mail"], to: "b", user: Self.paul)
+    #expect(again.status == 0 && again.errorText.contains("requires current as it did"), "\(again.errorText)")
+    #expect(try await world.whorl(["list"], user: Self.paul).text == "mail\tcurrent\n")
   }
 
   @Test func `A wait for polkit's dialog is said`() async throws {
@@ -174,6 +225,16 @@ import Testing
     let status = try await world.whorl(["status"], user: Self.paul)
     #expect(status.status == 8, "\(status.text)\(status.errorText)")
     #expect(status.text.contains("they open logins, but no secret"))
+    #expect(status.text.contains("whorl enroll right-index-finger"))
+    #expect(try await world.whorl(["set", "mail", "-r", "any"], to: "a", user: Self.paul).status == 0)
+    let get = try await world.whorl(["get", "mail"], user: Self.paul)
+    #expect(get.status == 8 && get.errorText.contains("whorl enroll right-index-finger"), "\(get.errorText)")
+    // Under another name it is refused with the name that does.
+    let duplicate = try await world.whorl(
+      ["enroll", "left-thumb"], pressing: [SyntheticFinger.leftLoop.press(1)], user: Self.paul)
+    #expect(duplicate.status == 1)
+    #expect(duplicate.errorText.contains("whorl enroll right-index-finger"), "\(duplicate.errorText)")
+    #expect(!duplicate.errorText.contains("delete"))
     #expect(
       try await world.whorl(["verify"], pressing: [SyntheticFinger.leftLoop.press(2)], user: Self.paul).status == 0)
   }
@@ -188,7 +249,7 @@ import Testing
       let own = try await world.whorl([verb], user: Self.paul)
       let roots = try await world.whorl([verb, "--user", "paula"])
       for result in [own, roots] {
-        #expect(result.status == 8, "\(result.errorText)")
+        #expect(result.status == 11, "\(result.errorText)")
         #expect(result.errorText.contains("sudo whorl rename-user paul paula"), "\(result.errorText)")
       }
     }

@@ -53,8 +53,11 @@ private func mountSmallDisk(_ folder: String, size: String) -> Bool {
       try #require(mountSmallDisk(path, size: "256k"))
       let store = PrintStore(root: path + "/prints")
       try store.save(Sample.print(1), for: Sample.key)
+      #expect(storeError { () throws(PrintStoreError) in try store.checkDeletion(user: "anna") } == nil)
       try #require(mount("none", path, nil, remount | readOnly, nil) == 0)
       let errors = [
+        // It shows before anything is tried.
+        storeError { () throws(PrintStoreError) in try store.checkDeletion(user: "anna") },
         storeError { () throws(PrintStoreError) in try store.save(Sample.print(2), for: Sample.key) },
         storeError { () throws(PrintStoreError) in _ = try store.delete(Sample.key) },
         storeError { () throws(PrintStoreError) in

@@ -80,6 +80,20 @@ import WhorlClient
     #expect(fixture.complaint.contains("not all was removed"))
   }
 
+  @Test @GLibActor func `nothing to remove is told as that`() async {
+    let fixture = Fixture()
+    fixture.service.forgotten.keychains = 1
+    #expect(await fixture.run("forget", "-y", "--uid", "1") == .notFound)
+    #expect(fixture.console.printed.isEmpty && fixture.complaint.contains("no finger and no secret"))
+  }
+
+  @Test @GLibActor func `digits are a name, and who meant a uid is told so`() async {
+    let fixture = Fixture()
+    fixture.service.problems["forget"] = [WhorlError(.noSuchUser, "Nothing is kept for an account of that name.")]
+    #expect(await fixture.run("forget", "-y", "1000") == .notFound)
+    #expect(fixture.complaint.hasSuffix("for the uid: whorl forget --uid 1000"))
+  }
+
   @Test @GLibActor func `refusals have their codes`() async {
     let fixture = fixture()
     fixture.service.problems["forget"] = [

@@ -13,7 +13,7 @@ final class FakeConsole: Console {
   /// Answers to `ask`, in turn; none left is Ctrl-D.
   var answers: [String] = []
   var confirms = false
-  /// Whether Enter is pressed as soon as somebody waits for it.
+  /// Whether Enter is pressed, once, as soon as somebody waits for it.
   var pressesEnter = false
 
   private(set) var printed: [String] = []
@@ -41,7 +41,10 @@ final class FakeConsole: Console {
     return confirms
   }
   func waitForEnter() async -> Bool {
-    if pressesEnter { return true }
+    if pressesEnter {
+      pressesEnter = false
+      return true
+    }
     do { try await glibSleep(milliseconds: 600_000) } catch {}
     return false
   }

@@ -44,6 +44,8 @@ final class FakeService: Service {
   var neverTouched = false
   /// Done when the reader is claimed.
   var onClaim: (@GLibActor (FakeService) -> Void)?
+  /// Done when a secret asks for a touch.
+  var onTouch: (@GLibActor (FakeService) -> Void)?
   /// Done while a finger is checked.
   var onVerify: (@GLibActor (FakeService) -> Void)?
   /// Done right before the item is added, as another program would.
@@ -64,7 +66,9 @@ final class FakeService: Service {
 
   func status() async throws(WhorlError) -> WhorlStatus {
     try enter("status")
-    return statusAnswer
+    var answer = statusAnswer
+    if answer.readers.first?.enrolled.isEmpty == true { answer.readers[0].enrolled = fingers }
+    return answer
   }
 
   var accounts: [WhorlForgetTarget: WhorlAccountStatus] = [:]
@@ -146,6 +150,7 @@ final class FakeService: Service {
   ) async throws(WhorlError) {
     if constraints.isEmpty || passcodeGiven { return }
     if constraints == ["device-passcode"] { throw WhorlError(.passcodeNeeded, "") }
+    onTouch?(self)
     for event in touch { progress(event) }
     guard neverTouched else { return }
     await withTaskCancellationHandler {

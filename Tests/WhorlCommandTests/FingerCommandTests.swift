@@ -27,7 +27,7 @@ import WhorlClient
       ])
     #expect(
       fixture.service.calls == [
-        "readers", "status", "fingers paul", "items", "claim paul", "enroll right-index-finger",
+        "readers", "status", "status", "fingers paul", "items", "claim paul", "enroll right-index-finger",
         "verify right-index-finger",
         "release",
       ])
@@ -183,17 +183,17 @@ import WhorlClient
     #expect(fixture.console.told.first?.contains("of paul") == true)
   }
 
-  @Test @GLibActor func `--user counts more than sudo, a uid becomes a name, and made-up users are refused`() async {
+  @Test @GLibActor func `--user counts more than sudo, digits are a name, and made-up users are refused`() async {
     var fixture = Fixture()
     fixture.surroundings.effectiveUser = 0
     fixture.surroundings.environment = ["SUDO_UID": "1000"]
     fixture.service.fingers = ["left-thumb"]
     #expect(await fixture.run("fingers", "--user", "ada") == .ok)
     #expect(fixture.service.calls.last == "fingers ada")
-    #expect(await fixture.run("fingers", "--user", "1001") == .ok)
-    #expect(fixture.service.calls.last == "fingers ada")
+    #expect(await fixture.run("fingers", "--user", "1001") == .notFound)
+    #expect(fixture.complaint == "no user is called \"1001\"; uid 1001 is --user ada")
     #expect(await fixture.run("fingers", "--user", "nobody-here") == .notFound)
-    #expect(fixture.complaint.contains("\"nobody-here\""))
+    #expect(fixture.console.complaints.last?.contains("\"nobody-here\"") == true)
     fixture.surroundings.environment = ["SUDO_UID": "77777"]
     #expect(await fixture.run("enroll") == .notFound)
     fixture.surroundings.environment = ["SUDO_UID": "-1\u{1B}"]
@@ -204,8 +204,9 @@ import WhorlClient
     var fixture = Fixture()
     fixture.surroundings.environment = ["SUDO_UID": "1001"]
     fixture.service.fingers = ["left-thumb"]
-    #expect(await fixture.run("fingers") == .ok)
-    #expect(fixture.service.calls.last == "fingers paul")
+    fixture.service.scans = [[done("verify-match")]]
+    #expect(await fixture.run("verify") == .ok)
+    #expect(fixture.service.calls.contains("claim paul"))
   }
 
   @Test @GLibActor func `secrets bound to the current fingers are named before a finger is enrolled or deleted`() async
@@ -279,6 +280,22 @@ import WhorlClient
     fixture.service.fingers = ["left-thumb", "right-index-finger"]
     #expect(await fixture.run("fingers") == .ok)
     #expect(fixture.console.printed == ["left-thumb", "right-index-finger"])
+    // polkit has no say in what is one's own.
+    #expect(!fixture.service.calls.contains { $0.hasPrefix("fingers") })
+    fixture.service.readerList = []
+    fixture.service.statusAnswer.readers = []
+    #expect(await fixture.run("fingers") == .noReader)
+  }
+
+  @Test @GLibActor func `fingers on several readers come with the reader's name`() async {
+    let fixture = Fixture()
+    var second = WhorlStatus.Reader()
+    second.name = "Second"
+    second.enrolled = ["right-thumb"]
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.statusAnswer.readers.append(second)
+    #expect(await fixture.run("fingers") == .ok)
+    #expect(fixture.console.printed == ["left-thumb\tFake Reader", "right-thumb\tSecond"])
   }
 
   @Test @GLibActor func `delete of all asks on a terminal, and needs --all without one`() async {

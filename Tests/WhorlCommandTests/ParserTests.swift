@@ -64,7 +64,8 @@ import Testing
     ["frob"], ["get", "--frob", "x"], ["get", "-z", "x"], ["enroll", "toe"], ["set", "x", "--require", "blood"],
     ["list", "extra"], ["status", "extra"], ["fingers", "left-thumb"], ["enroll", "left-thumb", "right-thumb"],
     ["set", "x", "--require"], ["enroll", "--user"], ["delete", "--all=yes"], ["--frob"], ["list", "--all"],
-    ["help", "frob"], ["--help", "frob"], ["help", "get", "extra"],
+    ["help", "frob"], ["--help", "frob"], ["help", "get", "extra"], ["--version", "extra"], ["-V", "status"],
+    ["--help", "get", "extra"], ["forget", "paul", "--uid", "1"],
     ["set", "x", "--require", "any", "--require", "none"],
   ])
   func `a wrong word is a usage error that names it`(words: [String]) throws {
@@ -73,9 +74,27 @@ import Testing
     #expect(failure.code == .usage)
     #expect(!failure.message.contains("\n"))
     let named = [
-      "frob", "--frob", "-z", "toe", "blood", "extra", "left-thumb", "right-thumb", "--require", "--user", "--all",
+      "status", "paul", "frob", "--frob", "-z", "toe", "blood", "extra", "left-thumb", "right-thumb", "--require",
+      "--user", "--all",
     ]
     #expect(named.contains { failure.message.contains($0) }, "\(failure.message)")
+  }
+
+  @Test(arguments: [
+    ("stauts", "status"), ("enrol", "enroll"), ("verfy", "verify"), ("Get", "get"), ("lst", "list"),
+    ("rename_user", "rename-user"), ("hlep", "help"),
+  ])
+  func `a mistyped command names the one that was meant`(typed: String, meant: String) {
+    #expect(failure(typed)?.message.contains("did you mean whorl \(meant)?") == true)
+  }
+
+  @Test(arguments: ["x", "frobnicate", "\u{1B}[2J", ""])
+  func `a command like none lists them all`(typed: String) {
+    #expect(failure(typed)?.message.contains("the commands are status, enroll") == true)
+  }
+
+  @Test func `two ways to say whose data is forgotten are one too many, and the line says which to leave out`() {
+    #expect(failure("forget", "paul", "--uid", "1")?.message.hasSuffix("leave out \"paul\" or --uid") == true)
   }
 
   @Test func `what is wrong with an option points to the command's help, and for names to two dashes`() throws {

@@ -268,7 +268,8 @@ import Testing
     let program = try PtyProgram(
       try BuiltPrograms.path("whorl"), words, environment: daemon.environment, output: .pipe)
     #expect(try await program.end() == 9)
-    #expect(program.screen.contains("systemctl start whorld"))
+    let output = try await String(decoding: program.output(), as: UTF8.self)
+    #expect((program.screen + output).contains("sudo systemctl start whorld"))
 
     let nowhere = try PtyProgram(
       try BuiltPrograms.path("whorl"), words,

@@ -124,6 +124,21 @@ import WhorlClient
     #expect(fixture.complaint.contains("sudo"))
   }
 
+  @Test(arguments: [["verify", "-u", "ada"], ["enroll", "-u", "ada"], ["delete", "-a", "-u", "ada"]])
+  @GLibActor func `for another account a no of polkit's asks for an administrator, and sudo stays about that account`(
+    _ words: [String]
+  ) async {
+    let fixture = Fixture()
+    fixture.service.problems["fingers"] = [
+      WhorlError(.fprint(.permissionDenied), "Not Authorized: net.reactivated.fprint.device.setusername")
+    ]
+    let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+    #expect(await commands.run(words) == .notAllowed)
+    #expect(fixture.complaint.contains("an administrator, whose password"))
+    #expect(fixture.complaint.hasSuffix("run it with sudo and --user ada"))
+    #expect(!fixture.complaint.contains("your password") && !fixture.complaint.contains("stays about you"))
+  }
+
   @Test @GLibActor func `without polkit the package is named, and sudo is not, for root is refused too`() async {
     for uid: UInt32 in [0, 1000] {
       var fixture = Fixture()
@@ -178,6 +193,14 @@ import WhorlClient
     _ = await fixture.run("status")
     #expect(fixture.console.printed.first == "account      root, for the command runs under sudo")
     #expect(fixture.console.printed.dropFirst().first == "             -> that of paul, without sudo: whorl status")
+    for words in [["get", "mail"], ["list"], ["set", "mail"], ["rm", "other"]] {
+      let fixture = underSudo()
+      fixture.console.input = [1]
+      let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+      _ = await commands.run(words)
+      #expect(fixture.console.told.filter { $0.contains("root's secrets") }.count == 1, "\(words)")
+      #expect(fixture.console.told.first?.contains("those of paul leave out sudo") == true)
+    }
     #expect(await fixture.run("get", "mail") == .notFound)
     #expect(fixture.console.complaints.last?.contains("no secret of root is called") == true)
 
@@ -187,7 +210,94 @@ import WhorlClient
     #expect(own.console.printed.first?.hasPrefix("daemon") == true, "the variable means nothing to others")
   }
 
+  @Test @GLibActor func `under sudo a hint names root, whose secrets they are`() async {
+    let fixture = underSudo()
+    fixture.service.fingers = []
+    #expect(await fixture.run("status") == .noFingers)
+    #expect(fixture.console.printed.contains("             -> enrol one: whorl enroll -u root"))
+    #expect(fixture.complaint.hasSuffix("whorl enroll -u root"))
+    fixture.service.stored = [.init(name: "whorl enroll", constraints: ["biometry-any"], secret: [1])]
+    fixture.service.problems["secret"] = [
+      WhorlError(.biometryNotEnrolled, "no finger is enrolled that may open secrets; enrol one with: whorl enroll"),
+      WhorlError(.biometryLockout, ""),
+    ]
+    #expect(await fixture.run("get", "whorl enroll") == .noFingers)
+    #expect(
+      fixture.console.complaints.last
+        == "\"whorl enroll\": no finger is enrolled that may open secrets; enrol one with: whorl enroll -u root")
+    #expect(await fixture.run("get", "whorl enroll") == .lockedOut)
+    #expect(fixture.console.complaints.last?.hasSuffix("whorl verify -u root") == true)
+    fixture.service.statusAnswer.biometry = "not-enrolled"
+    fixture.service.statusAnswer.enrolled = []
+    fixture.console.input = [1]
+    #expect(await fixture.run("set", "mail", "-r", "any") == .ok)
+    #expect(fixture.console.told.last?.hasSuffix("whorl enroll -u root") == true)
+    // Fingers are those of who called sudo.
+    #expect(await fixture.run("verify") == .noFingers)
+    #expect(fixture.console.complaints.last?.hasSuffix("whorl enroll --user paul") == true)
+  }
+
+  // MARK: Stores
+
+  @Test @GLibActor func `a store of another account has one code and one text, and no touch is asked for`() async {
+    let problem = "what is stored for uid 1000 is of the account \"old\", which had this uid before; an administrator"
+    for fixture in [Fixture(), underSudo()] {
+      fixture.service.fingers = ["left-thumb"]
+      fixture.service.statusAnswer.storeError = problem
+      fixture.service.statusAnswer.formerName = "old"
+      fixture.service.accounts[.name("paul")]?.storeError = problem
+      fixture.service.accounts[.name("paul")]?.formerName = "old"
+      fixture.service.problems["verify"] = [WhorlError(.fprint(.permissionDenied), problem)]
+      for words in [["enroll"], ["verify"]] {
+        let commands = Commands(
+          console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+        #expect(await commands.run(words) == .storeUnavailable, "\(words)")
+        #expect(fixture.console.complaints.last?.hasSuffix(Hints.former("old", now: "paul")) == true)
+      }
+      #expect(!fixture.service.calls.contains { $0.hasPrefix("enroll") })
+    }
+    let fixture = Fixture()
+    fixture.service.statusAnswer.storeError = problem
+    fixture.service.statusAnswer.formerName = "old"
+    fixture.service.problems["items"] = Array(repeating: WhorlError(.storeUnavailable, problem), count: 3)
+    for words in [["get", "mail"], ["set", "mail"], ["list"]] {
+      let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+      #expect(await commands.run(words) == .storeUnavailable)
+      #expect(fixture.console.complaints.last?.hasSuffix(Hints.former("old", now: "paul")) == true)
+    }
+    #expect(await fixture.run("status") == .storeUnavailable)
+    #expect(fixture.console.printed.filter { $0.hasSuffix(Hints.former("old", now: "paul")) }.count == 1)
+    #expect(!fixture.console.printed.contains { $0.contains("whorl enroll") || $0.contains("which had this uid") })
+  }
+
+  @Test @GLibActor func `a finger that fprintd enrolled is named in what to do, for another name would be refused`()
+    async
+  {
+    let fixture = Fixture()
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.statusAnswer.enrolled = ["left-thumb"]
+    fixture.service.statusAnswer.unregistered = ["left-thumb"]
+    fixture.service.statusAnswer.biometry = "not-enrolled"
+    #expect(await fixture.run("status") == .noFingers)
+    #expect(fixture.console.printed.contains { $0.hasSuffix("with Whorl: whorl enroll left-thumb") })
+    #expect(fixture.console.complaints.last?.hasSuffix("whorl enroll left-thumb") == true)
+    fixture.service.stored = [.init(name: "mail", constraints: ["biometry-any"], secret: [1])]
+    fixture.service.problems["secret"] = [WhorlError(.biometryNotEnrolled, "none; enrol one with: whorl enroll")]
+    #expect(await fixture.run("get", "mail") == .noFingers)
+    #expect(fixture.console.complaints.last?.hasSuffix("whorl enroll left-thumb") == true)
+    #expect(await fixture.run("set", "other", "-r", "current") == .noFingers)
+    #expect(fixture.console.complaints.last?.contains("whorl enroll left-thumb") == true)
+  }
+
   // MARK: Readers
+
+  @Test @GLibActor func `a reader that cannot be opened for what it is has its own code`() async {
+    let fixture = Fixture()
+    fixture.service.statusAnswer.readers[0].state = "blocked"
+    fixture.service.problems["claim"] = [WhorlError(.fprint(.internalError), "Open failed with error: permission")]
+    #expect(await fixture.run("enroll") == .noReader)
+    #expect(fixture.complaint.contains("is blocked"))
+  }
 
   @Test(arguments: [
     (
@@ -243,7 +353,9 @@ import WhorlClient
       fixture.service.absence = WhorlError(.otherDaemon, "")
       let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
       #expect(await commands.run(words) == .noDaemon)
-      #expect((fixture.complaint).contains("systemctl disable --now fprintd"))
+      // Of status the report says it, once.
+      let told = fixture.console.printed + fixture.console.complaints
+      #expect(told.filter { $0.contains("systemctl disable --now fprintd") }.count == 1)
     }
   }
 
@@ -255,7 +367,9 @@ import WhorlClient
       fixture.service.fingers = []
       fixture.service.statusAnswer.formerName = "pa ul"
       fixture.service.accounts[.name("paul")]?.formerName = "pa ul"
-      #expect(await fixture.run(verb) == .noFingers)
+      // With one text and one code, whatever the command and whoever asks.
+      #expect(await fixture.run(verb) == .storeUnavailable)
+      #expect(fixture.complaint.hasSuffix(Hints.former("pa ul", now: "paul")))
       #expect(fixture.complaint.contains("sudo whorl rename-user 'pa ul' paul"))
       #expect(!fixture.complaint.contains("whorl enroll"))
     }
@@ -275,6 +389,7 @@ import WhorlClient
     #expect(await fixture.run("forget", "nobody") == .notFound)
     #expect(fixture.console.questions.isEmpty)
     fixture.service.accounts[.uid(7)] = WhorlAccountStatus()
+    fixture.service.forgotten.prints = 1
     #expect(await fixture.run("forget", "--uid", "7") == .ok)
     #expect(fixture.console.questions.count == 1)
   }

@@ -56,7 +56,9 @@ private let everyCode: [WhorlError.Code] =
     let fixture = fixture(.any)
     fixture.service.problems["secret"] = [WhorlError(.biometryLockout, "No finger counts; give a password once.")]
     #expect(await fixture.run("get", "mail") == .lockedOut)
-    #expect(fixture.complaint == "\"mail\": no finger counts; end that with your password: whorl verify")
+    #expect(
+      fixture.complaint
+        == "\"mail\": fingers are locked out after too many misses; end that with your password: whorl verify")
   }
 
   @Test @GLibActor func `with neither finger nor password both remedies are named and nothing is asked`() async {
@@ -105,6 +107,53 @@ private let everyCode: [WhorlError.Code] =
     #expect(fixture.console.told[0].contains("press Enter to use your password"))
     #expect(fixture.console.asked == ["Your password, to read the secret \"mail\": "])
     #expect(fixture.service.calls.contains("prefer"))
+  }
+
+  @Test @GLibActor func `during the pause after wrong passwords Enter is not offered`() async {
+    let fixture = fixture(.presence)
+    fixture.service.statusAnswer.passcodeDelay = 20
+    fixture.console.pressesEnter = true
+    #expect(await fixture.run("get", "mail") == .ok)
+    #expect(!fixture.console.told[0].contains("Enter"))
+    #expect(!fixture.service.calls.contains("prefer"))
+  }
+
+  @Test @GLibActor func `Enter in a pause that began meanwhile does not lose the request for the finger`() async throws
+  {
+    let fixture = fixture(.presence)
+    fixture.service.neverTouched = true
+    fixture.service.onTouch = { $0.statusAnswer.passcodeDelay = 20 }
+    fixture.console.pressesEnter = true
+    let work = Task { await fixture.run("get", "mail") }
+    while !fixture.console.told.contains(where: { $0.contains("none is looked at for 20 more seconds") }) {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    #expect(!fixture.service.calls.contains("prefer"))
+    work.cancel()
+    #expect(await work.value == .cancelled)
+  }
+
+  @Test @GLibActor func `who has the reader is said before the wait for it`() async {
+    let fixture = fixture(.any)
+    fixture.service.fingers = ["left-thumb"]
+    fixture.service.statusAnswer.readers[0].state = "busy"
+    fixture.service.statusAnswer.readers[0].stateDetail = "the verification of ada (kscreenlocker)"
+    fixture.service.touch.insert(.queued, at: 0)
+    #expect(await fixture.run("get", "mail") == .ok)
+    #expect(
+      fixture.console.told == [
+        "Waiting for the reader (Fake Reader), which is in use by the verification of ada (kscreenlocker).",
+        "Touch the reader (Fake Reader) to read the secret \"mail\".",
+      ])
+    // With another reader that is free there is nothing to wait for.
+    let other = self.fixture(.any)
+    other.service.statusAnswer.readers = fixture.service.statusAnswer.readers
+    var second = WhorlStatus.Reader()
+    second.enrolled = ["left-thumb"]
+    other.service.statusAnswer.readers.append(second)
+    #expect(await other.run("get", "mail") == .ok)
+    #expect(other.console.told.count == 1)
   }
 
   @Test @GLibActor func `Enter is not offered for secrets that only a finger opens`() async {
@@ -300,7 +349,7 @@ private let everyCode: [WhorlError.Code] =
     let fixture = fixture(.any)
     fixture.console.input = Array("new".utf8)
     #expect(await fixture.run("set", "mail") == .ok)
-    #expect(fixture.service.calls == ["items", "open", "update", "close"])
+    #expect(fixture.service.calls == ["items", "open", "status", "update", "close"])
     #expect(fixture.service.stored.first?.secret == Array("new".utf8))
     #expect(fixture.service.stored.first?.constraints == ["biometry-any"])
     #expect(fixture.console.told == ["Touch the reader (Fake Reader) to replace the secret \"mail\"."])
@@ -314,13 +363,49 @@ private let everyCode: [WhorlError.Code] =
     #expect(fixture.service.stored.first?.secret == Array("s3cret".utf8))
   }
 
-  @Test @GLibActor func `set makes way for a secret whose fingers changed`() async {
+  @Test(arguments: [[], ["--require", "current"]])
+  @GLibActor func `a secret whose fingers changed is stored anew under what it required, and that is said`(
+    options: [String]
+  ) async {
     let fixture = fixture(.current)
     fixture.service.stored[0].isGone = true
     fixture.console.input = [9]
-    #expect(await fixture.run("set", "mail", "--require", "any") == .ok)
+    let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+    #expect(await commands.run(["set", "mail"] + options) == .ok)
     #expect(fixture.service.stored.map(\.secret) == [[9]])
     #expect(fixture.service.stored.map(\.isGone) == [false])
+    #expect(fixture.service.stored.map(\.constraints) == [["biometry-current-set"]])
+    #expect(fixture.console.told.first?.contains("requires current as it did") == true)
+  }
+
+  @Test(arguments: ["presence", "any", "passcode", "none"])
+  @GLibActor func `what a secret required that is gone is not changed either`(requirement: String) async {
+    let fixture = fixture(.current)
+    fixture.service.stored[0].isGone = true
+    fixture.console.input = [9]
+    #expect(await fixture.run("set", "mail", "--require", requirement) == .failed)
+    #expect(fixture.complaint.contains("requires current, not \(requirement); remove it first with whorl rm"))
+    #expect(fixture.service.stored.map(\.isGone) == [true])
+    #expect(await fixture.run("rm", "mail") == .ok)
+    #expect(await fixture.run("set", "mail", "--require", requirement) == .ok)
+  }
+
+  @Test @GLibActor func `a secret that is gone and required what this version does not know is not replaced`() async {
+    let fixture = Fixture()
+    fixture.service.stored = [.init(name: "mail", constraints: ["a", "b"], secret: [1], isGone: true)]
+    fixture.console.input = [9]
+    #expect(await fixture.run("set", "mail") == .failed)
+    #expect(fixture.service.stored.map(\.isGone) == [true])
+  }
+
+  @Test @GLibActor func `nothing typed and nothing on standard input have one code`() async {
+    let fixture = Fixture()
+    fixture.console.inputIsTerminal = true
+    fixture.console.answers = [""]
+    #expect(await fixture.run("set", "mail") == .failed)
+    fixture.console.inputIsTerminal = false
+    #expect(await fixture.run("set", "mail") == .failed)
+    #expect(fixture.service.stored.isEmpty)
   }
 
   @Test @GLibActor func `set that meets another program's add or remove goes the other way`() async {
@@ -366,7 +451,9 @@ private let everyCode: [WhorlError.Code] =
     fixture.service.absence = WhorlError(.noDaemon, "Nothing on the bus is called org.whorl.")
     let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
     #expect(await commands.run(words) == .noDaemon)
-    #expect(fixture.complaint.contains("systemctl start whorld"))
+    // Of status the report says it, once.
+    let told = fixture.console.printed + fixture.console.complaints
+    #expect(told.filter { $0.contains("sudo systemctl start whorld") }.count == 1)
     #expect(fixture.console.complaints.count == 1)
     #expect(fixture.console.asked.isEmpty)
   }

@@ -115,6 +115,33 @@ import WhorlClient
     #expect(report(status).lines.contains { $0.contains("for logins only: right-index-finger") })
   }
 
+  @Test func `without polkit nobody enrols, and the advice begins with the package`() {
+    var status = complete
+    let wiring = PAMWiring()
+    func report(_ hasPolkit: Bool) -> StatusReport {
+      StatusReport(.success(status), wiring, user: "paul", hasPolkit: hasPolkit)
+    }
+    #expect(!report(true).lines.contains { $0.contains("polkit") })
+    #expect(report(false).lines.contains { $0.contains("-> install the Debian package polkitd") })
+    #expect(report(false).failure == nil, "what is enrolled works")
+    status.enrolled = []
+    #expect(report(false).failure?.code == .noFingers)
+    let told = report(false).lines + [report(false).failure?.message ?? ""]
+    for line in told where line.contains("whorl enroll") { #expect(line.contains("polkitd"), "\(line)") }
+    #expect(told.contains { $0.contains("whorl enroll") })
+  }
+
+  @Test func `a reader that is too hot is told once`() {
+    var status = complete
+    status.biometry = "no-reader"
+    status.biometryError = "The fingerprint reader is too hot (it rests for another 20 s); let it cool down."
+    status.readers[0].state = "too-hot"
+    status.readers[0].stateDetail = status.biometryError
+    let report = report(status)
+    #expect(report.failure?.code == .noReader)
+    #expect(report.lines.filter { $0.contains("too hot") }.count == 1, "\(report.lines)")
+  }
+
   @Test func `a lockout is told though no finger or no reader is left, and its last line does not name itself`() {
     var status = complete
     status.isLockedOut = true
@@ -133,6 +160,10 @@ import WhorlClient
     status.enrolled = []
     status.formerName = "paula"
     #expect(report(status).lines.contains { $0.contains("sudo whorl rename-user paula paul;") })
+    #expect(report(status).failure?.code == .storeUnavailable)
+    #expect(!report(status).lines.contains { $0.contains("whorl enroll") })
+    status.enrolled = complete.enrolled
+    #expect(report(status).failure == nil, "he has fingers of his own")
   }
 
   @Test func `without a reader nothing is said to be missing of the fingers, and one remedy is named`() {
@@ -245,7 +276,8 @@ import WhorlClient
     let report = StatusReport(.failure(WhorlError(.noDaemon, "no such name")), wiring, user: "paul")
     #expect(report.failure?.code == .noDaemon)
     #expect(report.lines.first == "daemon       not there")
-    #expect(report.lines.contains { $0.contains("systemctl start whorld") })
+    #expect(report.lines.filter { $0.contains("sudo systemctl start whorld") }.count == 1)
+    #expect(report.failure?.message == "the daemon is not there; the report says what to do")
     #expect(report.lines.contains { $0.contains("a finger does for sudo") })
   }
 
