@@ -105,7 +105,8 @@ final class TurnQueue {
   func isFree(for seeker: Seeker) -> Bool {
     guard current == nil else { return false }
     guard let reservation else { return waiters.isEmpty }
-    return seeker.request != nil && seeker.request == reservation.owner.request
+    // The enclave has one request at a time: where another comes, the one that the turn is kept for has ended.
+    return seeker.request != nil && (seeker.request == reservation.owner.request || waiters.isEmpty)
   }
 
   /// Ends the turn; the next in line has it.

@@ -76,6 +76,17 @@ import Testing
     #expect(queue.holder == "other")
   }
 
+  @GLibActor @Test func `The next request need not wait for one that has ended`() async throws {
+    let queue = TurnQueue()
+    try await queue.take(for: "the first", waiting: nil, request: 1)
+    queue.give(keeping: true)
+    await #expect(throws: TurnQueue.Refusal.busy(holder: "the first")) {
+      try await queue.take(for: "another program", waiting: 0)
+    }
+    try await queue.take(for: "the next", waiting: 0, request: 2)
+    #expect(queue.holder == "the next")
+  }
+
   @GLibActor @Test func `Requests that come and go again keep nobody in line from his turn`() async throws {
     let queue = TurnQueue()
     try await queue.take(for: "flood", waiting: nil, request: 1)

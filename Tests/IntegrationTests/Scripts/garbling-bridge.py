@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Stands in for whorl-reader: passes everything through to the real one (named in the file `real` beside this script)
-until a file `garble` appears there; from then on what the real one says is garbage. A new process starts honest."""
+until a file `garble` appears there; the next event that the real one tells is garbage then. Its answers to pings, which
+come whenever they come, are not. A new process starts honest."""
 import os
 import select
 import socket
@@ -28,7 +29,8 @@ while True:
         if not data:
             child.kill()
             sys.exit(0)
-        if source is here and os.path.exists(flag):
+        # A frame is a length of four bytes, then its kind: 3 is an event.
+        if source is here and data[4:5] == b"\x03" and os.path.exists(flag):
             os.unlink(flag)
             data = b"\x00\x00\x00\x08garbage!" + data
         try:
