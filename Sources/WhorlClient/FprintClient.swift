@@ -125,7 +125,7 @@ public final class FprintDevice {
   public func explainEnrollment() async -> String {
     // The daemon keeps it for this very connection, so it is asked there.
     let reply = try? await link.call(
-      "/org/whorl", "org.whorl.Authentication1", "ExplainEnrollment", expecting: "s", timeoutMilliseconds: 5_000)
+      "/org/whorl", "org.whorl.Authentication1", "ExplainEnrollment", expecting: "s", timeoutMilliseconds: 20_000)
     return printable(reply?.arguments[0].asString ?? "")
   }
 
