@@ -179,7 +179,7 @@ public final class RunningProgram: Sendable {
   /// Waits until the program has written `words` (after the first `skipping` bytes of that stream), and gives the
   /// whole text so far. Throws when the program ends before or too much time passes.
   @discardableResult
-  public func waitFor(_ words: String, in stream: Stream = .output, skipping: Int = 0, seconds: Int = 30) async throws
+  public func waitFor(_ words: String, in stream: Stream = .output, skipping: Int = 0, seconds: Int = 60) async throws
     -> String
   {
     try await offPool { [self] in
