@@ -54,7 +54,7 @@ public final class AccountDirectory: Sendable {
   /// Threads of one lane.
   static let threadsPerLane = 8
   /// Those who wait for one answer.
-  static let waitersPerQuestion = 64
+  static let waitersPerQuestion = 1024
 
   private let source: Source
   private let patience: Duration
