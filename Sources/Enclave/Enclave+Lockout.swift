@@ -48,7 +48,8 @@ extension Enclave {
     guard record.misses < LockoutPolicy.allowedMisses else { throw .biometryLockout }
   }
 
-  /// Records a miss, or several at once, on the disk when this returns. Whoever calls it locks the user out once none is left.
+  /// Records a miss, or several at once, on the disk when this returns. Whoever calls it locks the user out once none
+  /// is left.
   /// - Returns: how many misses are left.
   /// - Throws: where it could not be recorded; the user counts as locked out then.
   func recordMiss(of user: UserID, count: Int = 1) throws(EnclaveError) -> Int {

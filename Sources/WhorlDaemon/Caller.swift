@@ -20,4 +20,15 @@ struct Caller: Sendable, Hashable {
       throw BusMethodError(name: "org.whorl.Error.Denied", message: "The bus does not say who is calling.")
     }
   }
+
+  /// As ``init(of:on:)`` for a call of `net.reactivated.Fprint`, which has errors of its own.
+  /// - Throws: `net.reactivated.Fprint.Error.PermissionDenied`.
+  @GLibActor
+  init(ofFprint call: BusCall, on bus: BusConnection) async throws(BusMethodError) {
+    do {
+      try await self.init(of: call, on: bus)
+    } catch {
+      throw .fprint(.permissionDenied, error.message)
+    }
+  }
 }

@@ -106,12 +106,7 @@ final class FprintDeviceFace: BusHandler {
     case "VerifyStop": try await stop(.verification, by: call.sender, "No verification in progress")
     case "EnrollStop": try await stop(.enrolment, by: call.sender, "No enrollment in progress")
     default:
-      let caller: Caller
-      do {
-        caller = try await Caller(of: call, on: services.bus)
-      } catch {
-        throw BusMethodError.fprint(.permissionDenied, error.message)
-      }
+      let caller = try await Caller(ofFprint: call, on: services.bus)
       return try await services.limits.run(for: caller.user, wantsReader: true) {
         // With the caller go its questions to polkit, and with them what keeps others from claiming.
         try await self.services.clients.run(for: caller.connection) { try await self.answer(call, caller) }

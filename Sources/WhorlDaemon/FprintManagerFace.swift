@@ -59,12 +59,7 @@ final class FprintManagerFace: BusHandler {
   }
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
-    let caller: Caller
-    do {
-      caller = try await Caller(of: call, on: bus)
-    } catch {
-      throw BusMethodError.fprint(.permissionDenied, error.message)
-    }
+    let caller = try await Caller(ofFprint: call, on: bus)
     return try await limits.run(for: caller.user, wantsReader: true) { try await answer(call) }
   }
 

@@ -5,6 +5,16 @@ import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct LockoutTests {
+  /// A reader that takes commands, claimed by a probe that has enrolled the finger "mine" as left-thumb.
+  private func enrolledScene() async throws -> (World, FprintProbe) {
+    let world = try await World(.device)
+    try await world.startDaemon()
+    let probe = try await FprintProbe(world)
+    _ = try await probe.call("Claim", "")
+    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    return (world, probe)
+  }
+
   /// Five misses: three through a secret, two through a check.
   private func missFiveTimes(_ world: World) async throws {
     let wrong = (1...3).map { SyntheticFinger.whorl.press($0) }
@@ -59,11 +69,7 @@ import Testing
   }
 
   @Test func `Who is locked out cannot try fingers by way of an enrolment either`() async throws {
-    let world = try await World(.device)
-    try await world.startDaemon()
-    let probe = try await FprintProbe(world)
-    _ = try await probe.call("Claim", "")
-    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    let (world, probe) = try await enrolledScene()
     for _ in 1...5 { #expect(try await probe.verify(scanning: "another", on: world) == "verify-no-match") }
     #expect(try await probe.error("VerifyStart", "any") == "PermissionDenied")
     #expect(try await probe.error("EnrollStart", "right-thumb") == "PermissionDenied")
@@ -85,11 +91,7 @@ import Testing
   }
 
   @Test func `A chip that does not know the finger counts as a miss, for a secret too`() async throws {
-    let world = try await World(.device)
-    try await world.startDaemon()
-    let probe = try await FprintProbe(world)
-    _ = try await probe.call("Claim", "")
-    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    let (world, probe) = try await enrolledScene()
     _ = try await probe.call("Release")
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     let request = try world.start(["get", "mail"])
@@ -103,11 +105,7 @@ import Testing
   }
 
   @Test func `A finger that is deleted while a login waits for it opens that no more`() async throws {
-    let world = try await World(.device)
-    try await world.startDaemon()
-    let probe = try await FprintProbe(world)
-    _ = try await probe.call("Claim", "")
-    try await probe.enroll("left-thumb", scanning: "mine", on: world)
+    let (world, probe) = try await enrolledScene()
     _ = try await probe.call("Release")
     await probe.property("finger-needed", is: .boolean(false))
     let client = try await Client(world)

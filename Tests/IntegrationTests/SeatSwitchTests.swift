@@ -4,6 +4,15 @@ import Testing
 
 /// Sessions as logind tells of them, and who has the reader.
 @Suite(.timeLimit(.minutes(5))) struct SeatSwitchTests {
+  /// A client in the session c1 that has claimed and waits for a finger.
+  private func locker(_ world: World, _ logind: MockLogind) async throws -> FprintClient {
+    let locker = try await FprintClient(world)
+    try logind.place(locker.program, in: "c1")
+    try await locker.ask("claim")
+    try await locker.ask("verify")
+    return locker
+  }
+
   @Test func `A locker left in the background gives way to the seat, and needs no restart when its session is back`()
     async throws
   {
@@ -16,10 +25,7 @@ import Testing
     try await world.enroll(.leftLoop)
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
 
-    let locker = try await FprintClient(world)
-    try logind.place(locker.program, in: "c1")
-    try await locker.ask("claim")
-    try await locker.ask("verify")
+    let locker = try await locker(world, logind)
     try await locker.waitFor("needed True", after: 0)
 
     // On the active seat it keeps others waiting, who are told whom for.
@@ -51,10 +57,7 @@ import Testing
     try await logind.addSession("c1", user: 0, active: false)
     try await world.startDaemon()
     try await world.enroll(.leftLoop)
-    let locker = try await FprintClient(world)
-    try logind.place(locker.program, in: "c1")
-    try await locker.ask("claim")
-    try await locker.ask("verify")
+    let locker = try await locker(world, logind)
     #expect(!locker.program.text().contains("needed True"))
     try await logind.update("c1", ["Active": .boolean(true)])
     try await locker.waitFor("needed True", after: 0)
@@ -93,10 +96,7 @@ import Testing
     try await logind.addSession("c1", user: 0, active: true)
     try await world.startDaemon()
     try await world.enroll(.leftLoop)
-    let locker = try await FprintClient(world)
-    try logind.place(locker.program, in: "c1")
-    try await locker.ask("claim")
-    try await locker.ask("verify")
+    let locker = try await locker(world, logind)
     try await locker.waitFor("needed True", after: 0)
     var seen = locker.position
     try await logind.update("c1", ["Active": .boolean(false)])
@@ -134,10 +134,7 @@ import Testing
     try await logind.addSession("c2", user: 0, active: true)
     try await world.startDaemon()
     try await world.enroll(.leftLoop)
-    let locker = try await FprintClient(world)
-    try logind.place(locker.program, in: "c1")
-    try await locker.ask("claim")
-    try await locker.ask("verify")
+    let locker = try await locker(world, logind)
     let third = try await FprintClient(world)
     try logind.place(third.program, in: "c1")
     await #expect(throws: WorldError.self, "both are in the background") { try await third.ask("claim") }

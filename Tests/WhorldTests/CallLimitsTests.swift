@@ -10,16 +10,6 @@ import Testing
   private static let flooder = UserID(1001)
   private static let other = UserID(1002)
 
-  @GLibActor private final class Time {
-    var now: Int64 = 1000
-    var clock: DaemonClock {
-      DaemonClock {
-        self.now
-      } sleep: { _ in
-      }
-    }
-  }
-
   init() { GLibLoop.startThread() }
 
   @GLibActor private func call(_ limits: CallLimits, _ user: UserID, wantsReader: Bool = true) async -> String? {
@@ -36,7 +26,7 @@ import Testing
   @Test @GLibActor func `Who asks for a reader without pause is refused after a while, by name, and others are not`()
     async
   {
-    let time = Time()
+    let time = FakeTime()
     let limits = CallLimits(clock: time.clock)
     for _ in 0..<CallLimits.burst { #expect(await call(limits, Self.flooder) == nil) }
     #expect(await call(limits, Self.flooder) == "org.freedesktop.DBus.Error.LimitsExceeded")
@@ -49,7 +39,7 @@ import Testing
   }
 
   @Test @GLibActor func `An account that is quiet again is not kept account of`() async {
-    let time = Time()
+    let time = FakeTime()
     let limits = CallLimits(clock: time.clock)
     for number in 1...500 { #expect(await call(limits, UserID(UInt32(number))) == nil) }
     time.now += CallLimits.interval * 2
@@ -58,7 +48,7 @@ import Testing
   }
 
   @Test @GLibActor func `No account has more than so many calls running`() async {
-    let limits = CallLimits(clock: Time().clock)
+    let limits = CallLimits(clock: FakeTime().clock)
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
     let waiting = Task {
       for await _ in gate {}

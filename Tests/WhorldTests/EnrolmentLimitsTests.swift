@@ -7,16 +7,6 @@ import Testing
 
 /// How often an account may have a finger compared with everybody's.
 @Suite(.timeLimit(.minutes(1))) struct EnrolmentLimitsTests {
-  @GLibActor private final class Time {
-    var now: Int64 = 1000
-    var clock: DaemonClock {
-      DaemonClock {
-        self.now
-      } sleep: { _ in
-      }
-    }
-  }
-
   init() { GLibLoop.startThread() }
 
   @GLibActor private func begins(_ limits: EnrolmentLimits, _ user: UInt32) -> Bool {
@@ -24,7 +14,7 @@ import Testing
   }
 
   @Test @GLibActor func `After all fingers and some more an account waits, and others and root do not`() {
-    let time = Time()
+    let time = FakeTime()
     let limits = EnrolmentLimits(clock: time.clock)
     for _ in 1...15 { #expect(begins(limits, 1001)) }
     #expect(!begins(limits, 1001))
@@ -38,7 +28,7 @@ import Testing
   }
 
   @Test @GLibActor func `The refusal says when to try again`() {
-    let time = Time()
+    let time = FakeTime()
     let limits = EnrolmentLimits(clock: time.clock)
     for _ in 1...15 { #expect(begins(limits, 1001)) }
     let error = #expect(throws: BusMethodError.self) { try limits.begin(UserID(1001)) }
@@ -47,7 +37,7 @@ import Testing
   }
 
   @Test @GLibActor func `Of accounts that have not enrolled for long nothing is kept`() {
-    let time = Time()
+    let time = FakeTime()
     let limits = EnrolmentLimits(clock: time.clock)
     for user in 1...1000 as ClosedRange<UInt32> { #expect(begins(limits, user)) }
     time.now += 300_000

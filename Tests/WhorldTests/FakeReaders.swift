@@ -8,7 +8,8 @@ import Testing
 /// A time that stands still until a test moves it.
 @GLibActor
 final class FakeTime {
-  private(set) var now: Int64 = 1_000_000
+  /// In milliseconds. Set, it wakes nobody who waits for a moment: ``pass(seconds:)`` does.
+  var now: Int64 = 1_000_000
   private var sleepers: [Int: (until: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
   private var lastNumber = 0
 
