@@ -182,7 +182,8 @@ public struct ItemAttributes: Hashable, Sendable, AttributeValues {
   }
 
   /// These attributes with the ones that `changes` gives in their place.
-  func applying(_ changes: ItemQuery) throws(KeychainError) -> ItemAttributes {
+  /// - Throws: `.invalidParameter` for another class, and for a persistent reference.
+  public func applying(_ changes: ItemQuery) throws(KeychainError) -> ItemAttributes {
     if let other = changes.itemClass, other != itemClass {
       throw .invalidParameter("the class of an item cannot be changed")
     }

@@ -5,8 +5,9 @@ internal import SecretMemory
 public final class UnlockState {
   /// The passcode root.
   var root: SecretBytes?
-  /// Whether all of the user's graphical sessions are locked.
-  var isSessionLocked = false
+  /// Whether all of the user's graphical sessions are locked. Whoever says "not any more" has seen a finger or the passcode
+  /// since.
+  public var isSessionLocked = false
 
   /// Locked.
   public init() {}
@@ -76,10 +77,6 @@ extension UserKeychain {
     try database.write { () throws(KeychainError) in try write(root, under: key, passcode) }
     unlockState.root = .some(consume root)
   }
-
-  /// The graphical sessions of the user are all locked, or not any more. Whoever calls it for "not any more" has seen a
-  /// finger or the passcode since.
-  public func setSessionLocked(_ isLocked: Bool) { unlockState.isSessionLocked = isLocked }
 
   /// The key of a protection class.
   /// - Throws: `.locked`; `.tampered`.

@@ -80,7 +80,7 @@ struct UnlockingTests {
     for protection in ProtectionClass.allCases {
       ids[protection] = try keychain.add(protection.name, "me", try AccessControl(protection: protection))
     }
-    keychain.setSessionLocked(true)
+    keychain.unlockState.isSessionLocked = true
     #expect(try keychain.keybagState() == .sessionLocked)
     for (protection, id) in ids {
       let control = try AccessControl(protection: protection)
@@ -90,7 +90,7 @@ struct UnlockingTests {
         #expect(try keychain.secretText(id, control) == "secret")
       }
     }
-    keychain.setSessionLocked(false)
+    keychain.unlockState.isSessionLocked = false
     for (protection, id) in ids {
       #expect(try keychain.secretText(id, try AccessControl(protection: protection)) == "secret")
     }
