@@ -1,3 +1,4 @@
+import Enclave
 import GLibLoop
 import Glibc
 import Keychain
