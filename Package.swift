@@ -48,6 +48,7 @@ let testTargets: [Target] = [
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
+  tests("KeyPairsTests", ["KeyPairs", "SecretMemory"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
@@ -82,6 +83,7 @@ let package = Package(
     clibrary("CFPrint", "libfprint-2", apt: "libfprint-2-dev"),
     clibrary("CSodium", "libsodium", apt: "libsodium-dev"),
     clibrary("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    clibrary("CCrypto", "libcrypto", apt: "libssl-dev"),
     clibrary("CPAM", apt: "libpam0g-dev"),
     clibrary("CSystemd", "libsystemd", apt: "libsystemd-dev"),
     clibrary("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
@@ -100,7 +102,8 @@ let package = Package(
     // The secrets.
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
-    library("Enclave", ["Keychain", "SecretMemory"]),
+    library("KeyPairs", ["SecretMemory", "CSodium", "CCrypto"]),
+    library("Enclave", ["Keychain", "KeyPairs", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
