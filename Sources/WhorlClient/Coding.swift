@@ -16,6 +16,12 @@ extension WhorlAttributes {
     values["generic"] = generic.map { .bytes($0) }
     values["invisible"] = isInvisible.map { .boolean($0) }
     values["negative"] = isNegative.map { .boolean($0) }
+    values["key-class"] = keyClass.map { .string($0) }
+    values["key-type"] = keyType.map { .string($0.rawValue) }
+    values["application-label"] = applicationLabel.map { .bytes($0) }
+    values["application-tag"] = applicationTag.map { .bytes($0) }
+    values["key-size"] = keySize.map { .uint32($0) }
+    values["effective-key-size"] = effectiveKeySize.map { .uint32($0) }
     return values
   }
 
@@ -34,6 +40,12 @@ extension WhorlAttributes {
     generic = values["generic"]?.asBytes
     isInvisible = values["invisible"]?.asBool
     isNegative = values["negative"]?.asBool
+    keyClass = values["key-class"]?.asString
+    keyType = (values["key-type"]?.asString).map(WhorlKeyType.init)
+    applicationLabel = values["application-label"]?.asBytes
+    applicationTag = values["application-tag"]?.asBytes
+    keySize = values["key-size"]?.asUInt32
+    effectiveKeySize = values["effective-key-size"]?.asUInt32
   }
 }
 

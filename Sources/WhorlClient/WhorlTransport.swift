@@ -58,6 +58,20 @@ public protocol WhorlTransport: AnyObject {
     matching query: WhorlAttributes, changes: WhorlAttributes, secret: borrowing SecretBytes,
     in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError)
+  /// GenerateKey; gives the public key.
+  func generateKey(
+    _ attributes: WhorlAttributes, constraints: [WhorlConstraint], protection: String?
+  ) async throws(WhorlError) -> [UInt8]
+  /// Sign: with the first private key that matches.
+  func sign(
+    _ data: [UInt8], matching query: WhorlAttributes, by algorithm: WhorlSignatureAlgorithm,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> [UInt8]
+  /// Agree: the secret that the first private key that matches and the peer's come to.
+  func agree(
+    with peer: [UInt8], matching query: WhorlAttributes, by algorithm: WhorlKeyAgreementAlgorithm,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes
   /// Delete; gives how many. `all` allows a query without service and account.
   func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int
 }

@@ -24,6 +24,18 @@ public struct WhorlAttributes: Hashable, Sendable {
   public var isInvisible: Bool?
   /// Whether the item stands for "never store one here".
   public var isNegative: Bool?
+  /// Of a key: "public", "private" or "symmetric".
+  public var keyClass: String?
+  /// Of a key: its kind.
+  public var keyType: WhorlKeyType?
+  /// Of a key: the SHA-1 of its public key, the same for both halves of a pair.
+  public var applicationLabel: [UInt8]?
+  /// Of a key: the name that the creating program gave it, as bytes.
+  public var applicationTag: [UInt8]?
+  /// Of a key: its size in bits.
+  public var keySize: UInt32?
+  /// Of a key: how many of its bits count.
+  public var effectiveKeySize: UInt32?
 
   /// Attributes with these set; set the others afterwards.
   public init(itemClass: String? = nil, service: String? = nil, account: String? = nil, label: String? = nil) {
@@ -49,6 +61,8 @@ public struct WhorlConstraint: RawRepresentable, Hashable, Sendable {
   public static let biometryCurrentSet = WhorlConstraint(rawValue: "biometry-current-set")
   /// The passcode.
   public static let devicePasscode = WhorlConstraint(rawValue: "device-passcode")
+  /// Of a private key: that it may be used. Asks for nothing by itself.
+  public static let privateKeyUsage = WhorlConstraint(rawValue: "private-key-usage")
 }
 
 /// An item as CopyMatching gives it: everything but the secret.

@@ -13,6 +13,7 @@ enum Invocation: Sendable, Equatable {
   case get(name: String)
   case list
   case remove(name: String)
+  case key(KeyInvocation)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -20,7 +21,7 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, forget
+  case status, enroll, verify, fingers, delete, set, get, list, rm, key, forget
   case renameUser = "rename-user"
 }
 

@@ -70,11 +70,12 @@ enum InvocationParser {
     case .delete: [user, all, help]
     case .set: [require, help]
     case .forget: [uid, yes, help]
-    case .status, .renameUser, .get, .list, .rm: [help]
+    case .status, .renameUser, .get, .list, .rm, .key: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    if verb == .key { return try KeyInvocationParser.parse(words) }
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
       takesNames: [.set, .get, .rm, .forget, .renameUser].contains(verb)
@@ -112,6 +113,7 @@ enum InvocationParser {
       return .set(name: try itemName(operands, verb), requirement: try requirement(value("require")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .key: return try KeyInvocationParser.parse(words)
     case .forget:
       return .forget(try forgetTarget(operands, value("uid")), confirmed: given("yes"))
     case .renameUser:

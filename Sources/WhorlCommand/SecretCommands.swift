@@ -100,7 +100,9 @@ extension Commands {
   }
 
   /// A secret that only fingers open, stored where there is none, would be out of reach.
-  private func checkFingers(_ wanted: Requirement?, _ subject: String) async throws(CommandFailure) {
+  func checkFingers(
+    _ wanted: Requirement?, _ subject: String, then deed: String = "set it"
+  ) async throws(CommandFailure) {
     guard wanted == .any || wanted == .current, let status = try? await service.status() else { return }
     // Where the reader or the store cannot be looked at, nothing is known of the fingers.
     guard !status.readers.isEmpty, status.storeError.isEmpty,
@@ -110,7 +112,7 @@ extension Commands {
     let remedy = status.unregistered.first.map(Self.enrolAgain) ?? "enrol one with: whorl enroll"
     if wanted == .current {
       throw CommandFailure(
-        .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then set it")
+        .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then \(deed)")
     }
     let line = "No finger is enrolled that may open \(subject), which stays out of reach until then; \(remedy)"
     await console.tell(invoker == nil ? line : Hints.aboutRoot(line))
