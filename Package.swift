@@ -49,7 +49,7 @@ let testTargets: [Target] = [
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
   tests("KeyPairsTests", ["KeyPairs", "SecretMemory"]),
-  tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
+  tests("EnclaveTests", ["Enclave", "Keychain", "KeyPairs", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
@@ -59,7 +59,7 @@ let testTargets: [Target] = [
   tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
+    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
 ]
 
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
@@ -114,7 +114,8 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeyPairs", "SecretMemory", "PrintStore",
+        "ReaderKeeper",
         "ReaderLink", "CPosix",
         "CInterfaces",
       ]),

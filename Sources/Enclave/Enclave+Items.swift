@@ -9,6 +9,7 @@ extension Enclave {
   public func add(
     user: UserID, attributes: ItemAttributes, accessControl: AccessControl, secret: consuming SecretBytes
   ) throws(EnclaveError) -> ItemID {
+    let attributes = try Self.completed(attributes, of: secret)
     let keychain: UserKeychain
     let members: [BiometrySetMember]
     do {
@@ -77,7 +78,8 @@ extension Enclave {
   ) async throws(EnclaveError) -> SecretBytes {
     try requireContext(context, owner)
     var access = ItemAccess(
-      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: false))
+      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: false),
+      purpose: .secret)
     while true {
       // No await between the two: what `redeem` found holds while the secret is decrypted.
       if let item = try redeem(&access) {
@@ -102,7 +104,8 @@ extension Enclave {
   ) async throws(EnclaveError) {
     try requireContext(context, owner)
     var access = ItemAccess(
-      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: true))
+      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: true),
+      purpose: .change(changes, hasSecret: secret != nil))
     while true {
       if let item = try redeem(&access) {
         do {
@@ -119,10 +122,11 @@ extension Enclave {
   /// Looks at everything afresh, without any await: the context, the caller, the item, and what was shown for it.
   /// - Returns: the item, for use at once (a ticket of the context is used up by that); nil where something must be
   ///   asked for first.
-  private func redeem(_ access: inout ItemAccess) throws(EnclaveError) -> ItemSummary? {
+  func redeem(_ access: inout ItemAccess) throws(EnclaveError) -> ItemSummary? {
     try requireContext(access.context, access.owner)
     guard !Task.isCancelled else { throw .appCancel }
     let item = try item(for: access)
+    try access.purpose.check(item.attributes)
     if let promptedFor = access.promptedFor {
       // The person touched the reader for that item, not for one that took its place meanwhile.
       guard promptedFor.id == item.id, promptedFor.accessControl == item.accessControl else {
@@ -144,7 +148,7 @@ extension Enclave {
   }
 
   /// The item that is meant: the first that has its secret.
-  private func locate(
+  func locate(
     _ query: ItemQuery, of user: UserID, mustBeOnlyOne: Bool
   ) async throws(EnclaveError) -> ItemID {
     var present: ItemID?
@@ -199,8 +203,9 @@ extension Enclave {
     guard control.protection == .always else {
       throw .keychain(.unsupported("the protection class \(control.protection.name)"))
     }
-    guard let constraint = control.constraints.first else { return nil }
-    guard control.constraints.count == 1 else { throw .keychain(.unsupported("more than one constraint on an item")) }
+    let constraints = control.constraints.filter { $0 != .privateKeyUsage }
+    guard let constraint = constraints.first else { return nil }
+    guard constraints.count == 1 else { throw .keychain(.unsupported("more than one constraint on an item")) }
     switch constraint {
     case .userPresence: return .presence
     case .biometryAny, .biometryCurrentSet: return .biometry
@@ -212,20 +217,22 @@ extension Enclave {
 }
 
 /// One request for an item, on its way through prompts.
-private struct ItemAccess {
+struct ItemAccess {
   let context: ContextID
   let owner: ContextOwner
   let query: ItemQuery
   let item: ItemID
+  let purpose: ItemPurpose
   var promptedFor: ItemSummary?
   var need = AuthenticationContext.Need.passcode
   /// A touch made for this request; used once.
   var touch: Touch?
 
-  init(context: ContextID, owner: ContextOwner, query: ItemQuery, item: ItemID) {
+  init(context: ContextID, owner: ContextOwner, query: ItemQuery, item: ItemID, purpose: ItemPurpose) {
     self.context = context
     self.owner = owner
     self.query = query
     self.item = item
+    self.purpose = purpose
   }
 }

@@ -8,8 +8,8 @@ internal import SecretMemory
 /// `org.whorl.Keychain1`: the keychain of the uid that the bus names, through the enclave.
 @GLibActor
 final class KeychainFace: BusHandler {
-  private let frame: CallFrame
-  private let enclave: Enclave
+  let frame: CallFrame
+  let enclave: Enclave
 
   init(frame: CallFrame, enclave: Enclave) {
     self.frame = frame
@@ -19,12 +19,15 @@ final class KeychainFace: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     try await frame.answer(call) { caller in
       // What may wait for a person waits for that outside the line.
-      guard !["CopySecret", "Update"].contains(call.method) else { return try await self.answer(call, caller) }
+      guard !["CopySecret", "Update", "Sign", "Agree"].contains(call.method) else {
+        return try await self.answer(call, caller)
+      }
       return try await self.frame.limits.runAtStore(for: caller.user) { try await self.answer(call, caller) }
     }
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
+    if let answer = try await answerAboutKeys(call, caller) { return answer }
     let arguments = call.arguments
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {
@@ -81,9 +84,11 @@ final class KeychainFace: BusHandler {
       var options = try StrictOptions(arguments[1], what: "option")
       let all = try options.flag("all") ?? false
       try options.finish()
-      guard all || query.service != nil || query.account != nil else {
+      guard all || query.isNarrow else {
         throw BusMethodError.whorl(
-          "Param", "The query names neither service nor account, so it would delete too much; add one, or \"all\".")
+          "Param",
+          "The query names neither service nor account nor a key's tag or label, so it would delete too much; add one, or \"all\"."
+        )
       }
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
@@ -101,7 +106,7 @@ final class KeychainFace: BusHandler {
     return try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes)
   }
 
-  private static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
+  static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
     do {
       return try SecretFile.seal(secret, name: "whorl-secret")
     } catch {
