@@ -166,6 +166,22 @@ import WhorlClient
     #expect(none.complaint.contains("whorl key list"))
   }
 
+  @Test @GLibActor func `keys that end with the set of fingers are named before a finger is enrolled or deleted`() async
+  {
+    let fixture = fixture(.p256, .current)
+    fixture.service.fingers = ["left-thumb"]
+    #expect(await fixture.run("delete", "left-thumb") == .ok)
+    let warning = "This destroys the keys that require the current fingers: \"login\"."
+    #expect(fixture.console.told.contains(warning))
+    fixture.service.fingers = ["right-thumb"]
+    fixture.service.stored = [.init(name: "mail", constraints: Requirement.current.constraints, secret: [])]
+    #expect(await fixture.run("delete", "--all") == .ok)
+    #expect(
+      fixture.console.told.contains(
+        "This destroys the secrets that require the current fingers: \"mail\"; and the keys that require the current "
+          + "fingers: \"login\"."))
+  }
+
   @Test @GLibActor func `a key is deleted without asking`() async {
     let fixture = fixture()
     #expect(await fixture.run("key", "delete", "login") == .ok)
