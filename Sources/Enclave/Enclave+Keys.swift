@@ -11,11 +11,13 @@ extension Enclave {
   /// Makes a key pair and adds its private half to a user's keychain; never prompts. On the disk when this returns.
   /// - Parameter attributes: what describes it, with the `keyType`. What comes from the key itself (class, role,
   ///   application label, sizes, `generic`) is set here, and refused where it says something else.
+  /// - Parameter context: as for `add`.
   /// - Returns: the bytes of the public half.
   /// - Throws: `.parameter` for attributes that are not those of the key; otherwise as `add`.
   public func generateKey(
-    user: UserID, attributes: ItemAttributes, accessControl: AccessControl
-  ) throws(EnclaveError) -> [UInt8] {
+    user: UserID, attributes: ItemAttributes, accessControl: AccessControl,
+    context: (id: ContextID, owner: ContextOwner)? = nil
+  ) async throws(EnclaveError) -> [UInt8] {
     guard let type = attributes.keyType else { throw .parameter("a key has a key-type; name one") }
     var attributes = attributes
     attributes.keyRole = attributes.keyRole ?? .private
@@ -25,7 +27,8 @@ extension Enclave {
     let key: PrivateKey
     do { key = try PrivateKey.generate(KeyPairType(type)) } catch { throw EnclaveError(error) }
     let publicKey = key.publicKey.bytes
-    try add(user: user, attributes: attributes, accessControl: accessControl, secret: key.takeBytes())
+    try await add(
+      user: user, attributes: attributes, accessControl: accessControl, secret: key.takeBytes(), context: context)
     return publicKey
   }
 
@@ -68,26 +71,19 @@ extension Enclave {
   /// - Parameter check: whether a key of that kind can do what is asked; called before anybody is prompted.
   private func withPrivateKey<Result: ~Copyable>(
     _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, _ options: VerificationOptions,
-    _ progress: @escaping ProgressHandler, check: (KeyPairType) throws(KeyPairError) -> Void,
+    _ progress: @escaping ProgressHandler, check: @escaping @Sendable (KeyPairType) throws(KeyPairError) -> Void,
     use: (borrowing PrivateKey) throws(KeyPairError) -> Result
   ) async throws(EnclaveError) -> Result {
-    try requireContext(context, owner)
-    let query = try Self.privateKeys(query)
-    let id = try await locate(query, of: owner.user, mustBeOnlyOne: false)
-    let located = try withKeychain(of: owner.user) { keychain throws(KeychainError) in try keychain.summary(of: id) }
-    let type = try Self.type(of: located)
-    do { try check(type) } catch { throw EnclaveError(error) }
-    var access = ItemAccess(context: context, owner: owner, query: query, item: id, purpose: .key)
-    while true {
-      // No await between the two: what `redeem` found holds while the key is used.
-      if let item = try redeem(&access) {
-        let type = try Self.type(of: item)
-        let secret = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
-          try keychain.secret(of: item.id, under: item.accessControl)
-        }
-        do { return try use(try PrivateKey(type, bytes: secret)) } catch { throw EnclaveError(error) }
+    try await withItem(
+      context, owner, try Self.privateKeys(query), for: .key(check), mustBeOnlyOne: false, options, progress
+    ) { keychain, item, password throws(EnclaveError) in
+      guard let type = item.attributes.keyType.map(KeyPairType.init) else { throw .keychain(.itemNotFound) }
+      let secret = try Self.keychain { () throws(KeychainError) in
+        try keychain.secret(of: item.id, under: item.accessControl, applicationPassword: password)
       }
-      access.touch = try await ask(context, owner, access.need, options, progress)
+      do throws(KeyPairError) { return try use(try PrivateKey(type, bytes: secret)) } catch {
+        throw EnclaveError(error)
+      }
     }
   }
 
@@ -102,13 +98,6 @@ extension Enclave {
     query.itemClass = .key
     query.keyRole = .private
     return query
-  }
-
-  private static func type(of item: ItemSummary) throws(EnclaveError) -> KeyPairType {
-    guard let type = item.attributes.keyType else {
-      throw .failed("the key has no type; this is a fault of Whorl, please report it")
-    }
-    return KeyPairType(type)
   }
 
   /// The attributes under which `secret` is added: those of a private key get what comes from the key.
@@ -157,8 +146,8 @@ enum ItemPurpose {
   case secret
   /// To be changed; `hasSecret`: its secret too.
   case change(ItemQuery, hasSecret: Bool)
-  /// To sign or agree with it.
-  case key
+  /// To sign or agree with it: a private key of a kind that passes.
+  case key(@Sendable (KeyPairType) throws(KeyPairError) -> Void)
 
   /// Throws where an item of that kind is not for it: before anybody is prompted, and again at each look.
   func check(_ attributes: ItemAttributes) throws(EnclaveError) {
@@ -167,8 +156,9 @@ enum ItemPurpose {
     switch self {
     case .secret:
       if isPrivate { throw .denied("a private key never leaves the keychain; sign or agree on a secret with it") }
-    case .key:
-      if !isPrivate { throw .keychain(.itemNotFound) }
+    case .key(let check):
+      guard isPrivate, let type = attributes.keyType.map(KeyPairType.init) else { throw .keychain(.itemNotFound) }
+      do { try check(type) } catch { throw EnclaveError(error) }
     case .change(let changes, let hasSecret):
       if isPrivate, hasSecret {
         throw .denied("a private key never leaves the keychain, and no other takes its place; delete it and add one")

@@ -16,12 +16,14 @@ extension KeychainFace {
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {
     case ("GenerateKey", 2):
-      let attributes = try ItemCoding.attributes(arguments[0], class: .key)
+      let given = try ItemCoding.query(arguments[0], what: "attribute")
+      let attributes = try ItemAttributes(itemClass: .key).applying(given)
       var options = try StrictOptions(arguments[1], what: "option")
       let accessControl = try ItemCoding.accessControl(&options)
+      let context = try options.number("context").map { (id: ContextID(rawValue: $0), owner: owner) }
       try options.finish()
       let publicKey = try await enclave.generateKey(
-        user: caller.user, attributes: attributes, accessControl: accessControl)
+        user: caller.user, attributes: attributes, accessControl: accessControl, context: context)
       return BusAnswer([.bytes(publicKey)])
 
     case ("Sign", 5):
@@ -50,7 +52,7 @@ extension KeychainFace {
         let secret = try await self.enclave.agree(
           use.context, owner: owner, query: use.query, algorithm: algorithm, peer: use.data,
           options: use.request.options, progress: progress)
-        return try Self.seal(secret)
+        return try CallFrame.seal(secret)
       }
       return BusAnswer([.handle(0)], descriptors: [file])
 

@@ -58,7 +58,7 @@ import Testing
     let signature = try await signing(bench, in: try await bench.context(), by: algorithm).value
     #expect(try publicKey.verify(signature, of: [1, 2, 3], by: algorithm))
     let found = try await bench.enclave.copyMatching(user: Bench.alice, query: query())
-    let attributes = try #require(found.first?.attributes)
+    let attributes = try #require(found.first?.item.attributes)
     #expect(found.count == 1)
     #expect(attributes.generic == publicKey.bytes)
     #expect(attributes.applicationLabel == (try publicKey.applicationLabel()))
@@ -214,7 +214,7 @@ import Testing
     #expect(replaced?.busName == "org.whorl.Error.Denied", "another secret took its place")
     #expect(bench.sensor.armings.events.isEmpty)
     let found = try await bench.enclave.copyMatching(user: Bench.alice, query: query())
-    #expect(found.first?.attributes.generic == publicKey.bytes)
+    #expect(found.first?.item.attributes.generic == publicKey.bytes)
   }
 
   @Test func `its label can be changed, and then it still signs`() async throws {
