@@ -217,6 +217,23 @@ import Testing
     #expect(found.first?.item.attributes.generic == publicKey.bytes)
   }
 
+  @Test func `a key behind the program's own password signs with that password, and not without`() async throws {
+    let bench = try Bench()
+    let context = try await bench.context()
+    try await bench.enclave.provideApplicationPassword(context, owner: .alice, password: secretBytes("of the app"))
+    let bytes = try await bench.enclave.generateKey(
+      user: Bench.alice, attributes: attributes(.ed25519),
+      accessControl: try AccessControl(constraints: [.privateKeyUsage, .applicationPassword]),
+      context: (context, .alice))
+    let publicKey = try PublicKey(.ed25519, bytes: bytes)
+    let signature = try await signing(bench, in: context).value
+    #expect(try publicKey.verify(signature, of: [1, 2, 3], by: .ed25519))
+    let other = try await bench.context()
+    #expect(await error(signing(bench, in: other)) == .keychain(.applicationPasswordNeeded))
+    try await bench.enclave.provideApplicationPassword(other, owner: .alice, password: secretBytes("wrong"))
+    #expect(await error(signing(bench, in: other)) == .keychain(.wrongApplicationPassword))
+  }
+
   @Test func `its label can be changed, and then it still signs`() async throws {
     let bench = try Bench()
     let publicKey = try await generate(bench, .ed25519, nil)
