@@ -30,6 +30,9 @@ for file in $(importers Fingerprint); do [[ "$file" == Sources/whorl-reader/* ]]
 for file in $(importers Keychain); do
   [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports Keychain"
 done
+for file in $(importers KeyPairs); do
+  [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports KeyPairs"
+done
 for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   for file in $(importers $module); do
     case "$module:$file" in
