@@ -5,13 +5,13 @@ public import SecretMemory
 extension BusTransport {
   /// GenerateKey.
   public func generateKey(
-    _ attributes: WhorlAttributes, constraints: [WhorlConstraint], protection: String?
+    _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?
   ) async throws(WhorlError) -> [UInt8] {
-    var options: [String: BusValue] = [:]
-    if !constraints.isEmpty { options["constraints"] = .strings(constraints.map(\.rawValue)) }
-    if let protection { options["protection"] = .string(protection) }
+    var options = accessControl.values
+    if let context { options["context"] = .uint32(context.number) }
     let reply = try await call(
-      Self.keychain, "GenerateKey", [.options(attributes.values), .options(options)], expecting: "ay")
+      Self.keychain, "GenerateKey", [.options(attributes.values), .options(options)], expecting: "ay",
+      daemon: context?.daemon)
     return reply.arguments[0].asBytes ?? []
   }
 
@@ -32,7 +32,7 @@ extension BusTransport {
   ) async throws(WhorlError) -> SecretBytes {
     let reply = try await useKey(
       "Agree", query, algorithm.rawValue, peer, expecting: "h", in: context, prompt, progress)
-    return try takeSecret(of: reply)
+    return try secret(of: reply)
   }
 
   private func useKey(

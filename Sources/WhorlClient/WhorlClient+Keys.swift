@@ -11,14 +11,16 @@ extension WhorlClient {
   /// - Parameters:
   ///   - attributes: the application tag, the label and what else describes it; the class, the key's own attributes and
   ///     `generic` are set by the daemon.
-  ///   - constraints: what has to be presented at each use; `.privateKeyUsage` may be among them.
-  ///   - protection: the protection class's bus name; nil leaves it to the daemon.
+  ///   - accessControl: when it can be used at all, and what has to be presented at each use; `.privateKeyUsage` may be
+  ///     among the constraints.
+  ///   - context: that holds the program's own password, for ``WhorlConstraint/applicationPassword``.
   public func generateKey(
-    _ type: WhorlKeyType, attributes: WhorlAttributes, constraints: [WhorlConstraint] = [], protection: String? = nil
+    _ type: WhorlKeyType, attributes: WhorlAttributes, accessControl: WhorlAccessControl = WhorlAccessControl(),
+    context: WhorlContext? = nil
   ) async throws(WhorlError) -> [UInt8] {
     var attributes = attributes
-    attributes.keyType = type
-    return try await transport.generateKey(attributes, constraints: constraints, protection: protection)
+    attributes.keyType = type.rawValue
+    return try await transport.generateKey(attributes, accessControl: accessControl, context: context)
   }
 
   /// A signature over `data` (at most 1 MiB: hash what is longer, and sign the digest) by the first private key that

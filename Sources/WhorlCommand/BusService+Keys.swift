@@ -15,19 +15,24 @@ extension BusService {
         name == nil || Array(found.utf8) == name.map({ Array($0.utf8) })
       else { return nil }
       return KeyListing(
-        name: found, type: item.attributes.keyType?.rawValue ?? "",
+        name: found, type: item.attributes.keyType ?? "",
         // Every key may be used; what is to be shown is what that asks for.
-        constraints: item.constraints.filter { $0 != .privateKeyUsage }.map(\.rawValue), isGone: item.isInvalidated,
+        constraints: item.constraints.filter { $0 != .privateKeyUsage }.map(\.rawValue),
+        isGone: item.isInvalidated || item.isPasscodeRemoved, protection: item.protection,
         publicKey: item.attributes.generic ?? [])
     }
   }
 
-  func generateKey(name: String, kind: KeyKind, requirement: Requirement) async throws(WhorlError) -> [UInt8] {
+  func generateKey(name: String, kind: KeyKind, requirement: Requirement, accessible: Accessibility)
+    async throws(WhorlError) -> [UInt8]
+  {
     var attributes = WhorlAttributes(label: name)
     attributes.applicationTag = Self.tagPrefix + Array(name.utf8)
     return try await whorl.generateKey(
       WhorlKeyType(rawValue: kind.busName), attributes: attributes,
-      constraints: [.privateKeyUsage] + requirement.constraints.map { WhorlConstraint(rawValue: $0) })
+      accessControl: WhorlAccessControl(
+        protection: WhorlProtection(rawValue: accessible.rawValue),
+        constraints: [.privateKeyUsage] + requirement.constraints.map { WhorlConstraint(rawValue: $0) }))
   }
 
   func sign(

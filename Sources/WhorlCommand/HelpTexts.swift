@@ -25,6 +25,15 @@ enum HelpTexts {
         -r, --require WHAT
                          of set: what a new secret asks for, one of
                          \(Requirement.allCases.map(\.rawValue).joined(separator: ", "))
+        -c, --accessible WHEN
+                         of set: when a new secret can be read at all (always, after-first-unlock,
+                         when-unlocked, when-passcode-set)
+      unlock             unlock the secrets with your password, once after a login
+          --recovery     with the recovery key instead
+      lock               lock them again
+      recovery-key       make a recovery key to write down
+          --replace      another one; the one before opens nothing any more
+          --revoke       none any more
 
     Keys (pairs whose private half never leaves whorld):
       key generate NAME  make a key pair, and write its public half
@@ -35,6 +44,8 @@ enum HelpTexts {
         -t, --type TYPE  of generate: \(KeyKind.allCases.map(\.rawValue).joined(separator: " or "))
         -r, --require WHAT
                          of generate: what each use asks for, as of set
+        -c, --accessible WHEN
+                         of generate: when it can be used at all, as of set
 
     Accounts (for administrators):
       forget NAME        remove all that is kept for an account: fingers and secrets
@@ -60,13 +71,16 @@ enum HelpTexts {
     case .verify: "whorl verify [FINGER] [--user NAME]"
     case .fingers: "whorl fingers [--user NAME]"
     case .delete: "whorl delete [FINGER | --all] [--user NAME]"
-    case .set: "whorl set NAME [--require WHAT]"
+    case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
+    case .unlock: "whorl unlock [--recovery]"
+    case .lock: "whorl lock"
+    case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
     case .list: "whorl list"
     case .rm: "whorl rm NAME"
     case .key:
       """
-      whorl key generate NAME [--type TYPE] [--require WHAT]
+      whorl key generate NAME [--type TYPE] [--require WHAT] [--accessible WHEN]
              whorl key list
              whorl key public NAME [--raw]
              whorl key sign NAME [--hash HASH] [--digest]
@@ -113,6 +127,24 @@ enum HelpTexts {
         current    any of the fingers enrolled now; enrolling or deleting one destroys the secret
         passcode   the passcode
         none       nothing
+      --accessible says when it can be read at all:
+        always              whenever the machine runs (the default)
+        after-first-unlock  once your password was given after a login, until you log out
+        when-unlocked       as that, and not while your screen is locked
+        when-passcode-set   as that, and gone for good once your login password is removed
+      All but the first keep the secret encrypted under your password on the disk, and take -this-device-only behind
+      them: such a secret is left out of an export.
+      """
+    case .unlock:
+      """
+      Unlocks the secrets that are not always accessible: your password once after each login. If that was changed by
+      other means since, the one from before, or the recovery key, is asked for once as well.
+      """
+    case .lock: "Locks the secrets that are not always accessible, until your password is given again."
+    case .recoveryKey:
+      """
+      Makes a recovery key, which opens all your secrets without your password, without a finger and on another machine.
+      It is shown once and kept nowhere: write it down. Takes your password.
       """
     case .get:
       """
@@ -126,8 +158,8 @@ enum HelpTexts {
       """
       Keeps key pairs whose private half never leaves whorld: it signs there, after what it requires was shown.
       generate   makes a pair and writes the public half (PEM); --type is ed25519 (the default) or p256, --require what
-                 each use asks for, as of set; "current" destroys the key once a finger is enrolled or deleted
-      list       name, tab, type, tab, what it requires ("gone" where the fingers changed)
+                 each use asks for and --accessible when, as of set; "current" destroys the key once a finger is enrolled or deleted
+      list       name, tab, type, tab, what it requires; as list
       public     writes the public half as PEM, with --raw its bytes (65 of p256, 32 of ed25519); asks for nothing
       sign       signs standard input, a mebibyte at most, and writes the signature: 64 bytes of ed25519, DER of p256; in
                  base64 where that is a terminal. Of p256 --hash is sha256 (the default), sha384 or sha512, and with

@@ -8,7 +8,8 @@ extension Commands {
 
   func perform(_ invocation: KeyInvocation) async throws(CommandFailure) {
     switch invocation {
-    case .generate(let name, let kind, let requirement): try await generateKey(name, kind, requirement)
+    case .generate(let name, let kind, let requirement, let accessible):
+      try await generateKey(name, kind, requirement, accessible)
     case .list: try await listKeys()
     case .publicKey(let name, let raw): try await printPublicKey(of: name, raw: raw)
     case .sign(let name, let hash, let isDigest): try await sign(with: name, hash, isDigest: isDigest)
@@ -17,7 +18,7 @@ extension Commands {
   }
 
   private func generateKey(
-    _ name: String, _ kind: KeyKind, _ requirement: Requirement
+    _ name: String, _ kind: KeyKind, _ requirement: Requirement, _ accessible: Accessibility
   ) async throws(CommandFailure) {
     let subject = Escaping.quoted(name)
     if let existing = try await key(named: name) {
@@ -29,7 +30,8 @@ extension Commands {
     try await checkFingers(requirement, subject, then: "generate it")
     let publicKey: [UInt8]
     do throws(WhorlError) {
-      publicKey = try await service.generateKey(name: name, kind: kind, requirement: requirement)
+      publicKey = try await service.generateKey(
+        name: name, kind: kind, requirement: requirement, accessible: accessible)
     } catch { throw await secretFailure(error, subject) }
     try await console.print(Base64.pem(kind, publicKey))
   }
@@ -44,7 +46,7 @@ extension Commands {
       let words = requirement ?? Escaping.shown(key.constraints.joined(separator: "+"), limit: 64)
       let type = KeyKind(busName: key.type)?.rawValue ?? Escaping.shown(key.type, limit: 64)
       try await console.print(
-        "\(Escaping.shown(key.name, limit: 4096))\t\(type)\t\(words)\(key.isGone ? " gone" : "")")
+        "\(Escaping.shown(key.name, limit: 4096))\t\(type)\t\(words)\(Self.shown(key.protection, isGone: key.isGone))")
     }
   }
 
@@ -73,7 +75,8 @@ extension Commands {
           + "give the digest's bytes, not its digits")
     }
     let data = input.withUnsafeBytes { Array($0) }
-    let item = ItemListing(name: key.name, constraints: key.constraints, isGone: false)
+    let item = ItemListing(
+      name: key.name, constraints: key.constraints, isGone: false, protection: key.protection)
     let authorization = try await Authorization.open(
       item, deed: "sign with", noun: "key", console, service, explain: { await secretFailure($0, $1) })
     let signature: [UInt8]
@@ -112,7 +115,8 @@ extension Commands {
     guard !key.isGone else {
       throw CommandFailure(
         .gone,
-        "the key \(Escaping.quoted(name)) is gone for good, for the enrolled fingers changed; delete it and generate "
+        "the key \(Escaping.quoted(name)) is gone for good, for the enrolled fingers changed or your login password was "
+          + "removed; delete it and generate "
           + "another: whorl key delete \(Escaping.operand(name))")
     }
     return key

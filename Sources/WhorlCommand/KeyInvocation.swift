@@ -1,6 +1,6 @@
 /// What `whorl key` is asked for.
 enum KeyInvocation: Sendable, Equatable {
-  case generate(name: String, kind: KeyKind, requirement: Requirement)
+  case generate(name: String, kind: KeyKind, requirement: Requirement, accessible: Accessibility)
   case list
   /// `raw`: the bytes alone, and not as PEM.
   case publicKey(name: String, raw: Bool)

@@ -3,6 +3,7 @@ enum KeyInvocationParser {
   private static let help = ArgumentScanner.Option(name: "help", letter: "h", takesValue: false)
   private static let type = ArgumentScanner.Option(name: "type", letter: "t", takesValue: true)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
+  private static let accessible = ArgumentScanner.Option(name: "accessible", letter: "c", takesValue: true)
   private static let raw = ArgumentScanner.Option(name: "raw", letter: nil, takesValue: false)
   private static let hash = ArgumentScanner.Option(name: "hash", letter: nil, takesValue: true)
   private static let digest = ArgumentScanner.Option(name: "digest", letter: nil, takesValue: false)
@@ -37,7 +38,8 @@ enum KeyInvocationParser {
       return .key(
         .generate(
           name: try name(scanned.operands, verb), kind: try choice(value("type"), "type") ?? .ed25519,
-          requirement: try choice(value("require"), "require") ?? .presence))
+          requirement: try choice(value("require"), "require") ?? .presence,
+          accessible: try choice(value("accessible"), "accessible") ?? .always))
     case .publicKey: return .key(.publicKey(name: try name(scanned.operands, verb), raw: given("raw")))
     case .sign:
       return .key(
@@ -51,7 +53,7 @@ enum KeyInvocationParser {
 
   private static func options(of verb: KeyVerb) -> [ArgumentScanner.Option] {
     switch verb {
-    case .generate: [type, require, help]
+    case .generate: [type, require, accessible, help]
     case .publicKey: [raw, help]
     case .sign: [hash, digest, help]
     case .list, .delete: [help]

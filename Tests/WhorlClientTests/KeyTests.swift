@@ -11,13 +11,14 @@ import Testing
       var attributes = WhorlAttributes(label: "login")
       attributes.applicationTag = [1, 2]
       let publicKey = try await scene.client.generateKey(
-        .p256, attributes: attributes, constraints: [.privateKeyUsage, .biometryAny], protection: "always")
+        .p256, attributes: attributes,
+        accessControl: WhorlAccessControl(protection: .whenUnlocked, constraints: [.privateKeyUsage, .biometryAny]))
       #expect(publicKey == [4, 5, 6])
       #expect(
         scene.daemon.calls.first?.arguments == [
           .options(["key-type": .string("ec-p256"), "application-tag": .bytes([1, 2]), "label": .string("login")]),
           .options([
-            "constraints": .strings(["private-key-usage", "biometry-any"]), "protection": .string("always"),
+            "constraints": .strings(["private-key-usage", "biometry-any"]), "protection": .string("when-unlocked"),
           ]),
         ])
     }
@@ -85,7 +86,7 @@ import Testing
     ]) { scene in
       var expected = WhorlAttributes(itemClass: "key")
       expected.keyClass = "private"
-      expected.keyType = .ed25519
+      expected.keyType = "ed25519"
       expected.applicationLabel = [1]
       expected.applicationTag = [2]
       expected.keySize = 256

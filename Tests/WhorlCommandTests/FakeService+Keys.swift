@@ -9,12 +9,15 @@ extension FakeService {
     return storedKeys.filter { name == nil || $0.name == name }
   }
 
-  func generateKey(name: String, kind: KeyKind, requirement: Requirement) async throws(WhorlError) -> [UInt8] {
+  func generateKey(name: String, kind: KeyKind, requirement: Requirement, accessible: Accessibility)
+    async throws(WhorlError) -> [UInt8]
+  {
     try enter("generate", "\(name) \(kind.busName) \(requirement.rawValue)")
     let publicKey = Array("public half of \(name)".utf8)
     storedKeys.append(
       KeyListing(
-        name: name, type: kind.busName, constraints: requirement.constraints, isGone: false, publicKey: publicKey))
+        name: name, type: kind.busName, constraints: requirement.constraints, isGone: false,
+        protection: accessible.rawValue, publicKey: publicKey))
     return publicKey
   }
 

@@ -22,11 +22,21 @@ import WhorlClient
   }
 
   @Test(arguments: [
-    (["generate", "k"], KeyInvocation.generate(name: "k", kind: .ed25519, requirement: .presence)),
     (
-      ["generate", "k", "--type", "p256", "-r", "current"], .generate(name: "k", kind: .p256, requirement: .current)
+      ["generate", "k"], KeyInvocation.generate(name: "k", kind: .ed25519, requirement: .presence, accessible: .always)
     ),
-    (["generate", "-tp256", "--require=none", "--", "-k"], .generate(name: "-k", kind: .p256, requirement: .none)),
+    (
+      ["generate", "k", "--type", "p256", "-r", "current"],
+      .generate(name: "k", kind: .p256, requirement: .current, accessible: .always)
+    ),
+    (
+      ["generate", "-tp256", "--require=none", "--", "-k"],
+      .generate(name: "-k", kind: .p256, requirement: .none, accessible: .always)
+    ),
+    (
+      ["generate", "k", "-c", "when-unlocked"],
+      .generate(name: "k", kind: .ed25519, requirement: .presence, accessible: .whenUnlocked)
+    ),
     (["list"], .list), (["public", "k"], .publicKey(name: "k", raw: false)),
     (["public", "--raw", "k"], .publicKey(name: "k", raw: true)),
     (["sign", "k"], .sign(name: "k", hash: nil, isDigest: false)),
@@ -41,6 +51,7 @@ import WhorlClient
     ([], "generate, list"), (["genrate", "k"], "whorl key generate"), (["frob"], "frob"), (["list", "k"], "\"k\""),
     (["generate"], "key generate NAME"), (["sign"], "key sign NAME"), (["sign", "a", "b"], "\"b\""),
     (["generate", "k", "--type", "rsa"], "ed25519, p256"), (["generate", "k", "--raw"], "--raw"),
+    (["generate", "k", "-c", "never"], "after-first-unlock"),
     (["sign", "k", "--hash", "md5"], "sha256, sha384, sha512"), (["delete", ""], "empty"),
     (["generate", "k", "-t", "p256", "-t", "ed25519"], "--type"), (["sign", "k", "--digest=1"], "--digest"),
     (["generate", String(repeating: "n", count: 1025)], "1025 bytes"),
@@ -149,9 +160,10 @@ import WhorlClient
   @Test @GLibActor func `the list has name, type and requirement, and what is gone`() async {
     let fixture = fixture(.p256, .current, isGone: true)
     fixture.service.storedKeys.append(
-      KeyListing(name: "a\tb", type: "rsa", constraints: ["x", "y"], isGone: false, publicKey: []))
+      KeyListing(
+        name: "a\tb", type: "rsa", constraints: ["x", "y"], isGone: false, protection: "when-unlocked", publicKey: []))
     #expect(await fixture.run("key", "list") == .ok)
-    #expect(fixture.console.printed == ["login\tp256\tcurrent gone", "a\\tb\trsa\tx+y"])
+    #expect(fixture.console.printed == ["login\tp256\tcurrent gone", "a\\tb\trsa\tx+y when-unlocked"])
   }
 
   @Test(arguments: [["sign"], ["public"]])
