@@ -17,6 +17,8 @@ enum Invocation: Sendable, Equatable {
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
+  /// `recovery`: with the recovery key, also where the password would do.
+  case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
@@ -25,7 +27,7 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, key, forget
+  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, recover, key, forget
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }
