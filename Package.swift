@@ -64,8 +64,20 @@ let testTargets: [Target] = [
     ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
 ]
 
+/// Built by `make fuzz` alone, which sets WHORL_FUZZ and names the sanitizers.
+let fuzzTargets: [Target] = [
+  .target(
+    name: "FuzzKit", dependencies: ["Keychain", "SecretMemory"], path: "Tests/Fuzz/FuzzKit", swiftSettings: settings),
+  program("fuzz-rows", ["FuzzKit", "Keychain", "SecretMemory"], path: "Tests/Fuzz/fuzz-rows"),
+  program("fuzz-keybag", ["FuzzKit", "Keychain", "SecretMemory"], path: "Tests/Fuzz/fuzz-keybag"),
+  program("fuzz-queries", ["FuzzKit", "Bus", "Enclave", "Keychain", "WhorlDaemon"], path: "Tests/Fuzz/fuzz-queries"),
+]
+let isFuzzing = Context.environment["WHORL_FUZZ"] != nil
+
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
-let wanted = Context.environment["WHORL_TESTS"]?.split(separator: ",").map(String.init)
+let wanted =
+  isFuzzing
+  ? fuzzTargets.map(\.name) : Context.environment["WHORL_TESTS"]?.split(separator: ",").map(String.init)
 let chosenTests = testTargets.filter { target in
   guard let wanted, target.type == .test else { return true }
   return wanted.contains(target.name)
@@ -132,7 +144,7 @@ let package = Package(
       name: "PAMModule", dependencies: ["CPAM", "CSystemd"],
       swiftSettings: settings + [.enableExperimentalFeature("Embedded")]),
     .target(name: "PAMModuleHosted", dependencies: ["CPAM", "CSystemd"], swiftSettings: settings),
-  ] + chosenTests
+  ] + chosenTests + (isFuzzing ? fuzzTargets : [])
 )
 
 if let wanted {

@@ -109,14 +109,14 @@ enum BiometrySetStore {
     .tampered("the set of registered fingers in \(database.path)")
   }
 
-  private static func digest(of members: [[UInt8]], key: borrowing SecretBytes) -> [UInt8] {
+  static func digest(of members: [[UInt8]], key: borrowing SecretBytes) -> [UInt8] {
     var writer = ByteWriter()
     writer.write("members".utf8)
     for member in members { writer.write(member) }
     return Sealing.keyedHash(writer.bytes, key: key)
   }
 
-  private static func memberData(_ number: Int64, id: [UInt8], user: UserID) -> ByteWriter {
+  static func memberData(_ number: Int64, id: [UInt8], user: UserID) -> ByteWriter {
     var data = Purpose.biometryMember.associatedData(of: user)
     data.write(number)
     data.write(memberVersion)
@@ -124,7 +124,7 @@ enum BiometrySetStore {
     return data
   }
 
-  private static func encode(_ member: BiometrySetMember) -> [UInt8] {
+  static func encode(_ member: BiometrySetMember) -> [UInt8] {
     var writer = ByteWriter()
     writer.write(member.finger)
     writer.write(member.enrolledAt)
@@ -134,7 +134,7 @@ enum BiometrySetStore {
     return writer.bytes
   }
 
-  private static func decode(_ source: UnsafeRawBufferPointer, id: [UInt8]) -> BiometrySetMember? {
+  static func decode(_ source: UnsafeRawBufferPointer, id: [UInt8]) -> BiometrySetMember? {
     var reader = ByteReader(source)
     guard let finger = reader.number(UInt8.self), let enrolledAt = reader.number(Int64.self),
       let printDigest = reader.field(), let name = reader.field(),

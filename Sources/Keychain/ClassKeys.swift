@@ -79,7 +79,7 @@ enum ClassKeys {
     return key
   }
 
-  private static func associatedData(_ number: Int64, _ root: Root, user: UserID) -> ByteWriter {
+  static func associatedData(_ number: Int64, _ root: Root, user: UserID) -> ByteWriter {
     var data = Purpose.classKey.associatedData(of: user)
     data.write(number)
     data.write(version)

@@ -96,7 +96,7 @@ enum KeybagSlots {
 
   static func tampered(_ database: Database) -> KeychainError { .tampered("the keybag in \(database.path)") }
 
-  private static func associatedData(
+  static func associatedData(
     _ number: Int64, _ kind: SlotKind, _ parameters: StretchingParameters?, user: UserID
   ) -> ByteWriter {
     var data = Purpose.keybagSlot.associatedData(of: user)

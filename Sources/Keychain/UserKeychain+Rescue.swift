@@ -136,7 +136,7 @@ extension UserKeychain {
 
   private static let rescuedBytes = 2 * Sealing.keyBytes
 
-  private static func rescueSlotKey(
+  static func rescueSlotKey(
     _ passcode: StretchedPassword, user: UserID
   ) throws(KeychainError) -> SecretBytes {
     try withUnsafeBytes(of: user.rawValue.littleEndian) { context throws(KeychainError) in

@@ -23,7 +23,7 @@ public final class UserKeychain {
   ///   - now: the time in seconds since 1970.
   /// - Throws: `.tooNew`, `.corrupt`, `.tampered`, `.refusedFile`, `.unsupported`, `.readOnly`, `.diskFull`, `.io`,
   ///   `.busy`.
-  public init(
+  public convenience init(
     directory: String, user: UserID, deviceKey: borrowing SecretBytes, unlockState: UnlockState = UnlockState(),
     now: @escaping @Sendable () -> Int64 = UserKeychain.systemTime
   ) throws(KeychainError) {
@@ -35,6 +35,14 @@ public final class UserKeychain {
       try BiometrySetStore.create(in: database, user: user, keys: keys)
       try LockoutStore.write(LockoutRecord(), in: database, user: user, key: keys.lockout)
     }
+    try self.init(over: database, user: user, deviceKey: deviceKey, unlockState: unlockState, now: now)
+  }
+
+  /// The keychain in a database that is open already.
+  init(
+    over database: Database, user: UserID, deviceKey: borrowing SecretBytes, unlockState: UnlockState,
+    now: @escaping @Sendable () -> Int64
+  ) throws(KeychainError) {
     keys = try Keybag.open(from: database, user: user, deviceKey: deviceKey)
     self.database = database
     self.user = user
