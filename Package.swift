@@ -47,6 +47,7 @@ let testTargets: [Target] = [
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
+  tests("KeychainArchiveTests", ["KeychainArchive", "SecretMemory", "CPosix"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
@@ -99,6 +100,7 @@ let package = Package(
 
     // The secrets.
     library("SecretMemory", ["CSodium", "CPosix"]),
+    library("KeychainArchive", ["SecretMemory", "CSodium"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
     library("Enclave", ["Keychain", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
