@@ -54,7 +54,10 @@ let testTargets: [Target] = [
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
-    ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
+    [
+      "WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
+      "CPosix", "TestKit",
+    ]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
@@ -120,7 +123,7 @@ let package = Package(
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
-    library("WhorlCommand", ["WhorlClient", "SecretMemory", "GLibLoop", "CPosix"]),
+    library("WhorlCommand", ["WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

@@ -13,6 +13,8 @@ enum Invocation: Sendable, Equatable {
   case get(name: String)
   case list
   case remove(name: String)
+  case export(ExportOrder)
+  case importFile(ImportOrder)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -20,7 +22,9 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, forget
+  case status, enroll, verify, fingers, delete, set, get, list, rm, export
+  case importFile = "import"
+  case forget
   case renameUser = "rename-user"
 }
 

@@ -70,6 +70,8 @@ enum InvocationParser {
     case .delete: [user, all, help]
     case .set: [require, help]
     case .forget: [uid, yes, help]
+    case .export: BackupOrders.exportOptions + [help]
+    case .importFile: BackupOrders.importOptions + [require, help]
     case .status, .renameUser, .get, .list, .rm: [help]
     }
   }
@@ -77,7 +79,7 @@ enum InvocationParser {
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
-      takesNames: [.set, .get, .rm, .forget, .renameUser].contains(verb)
+      takesNames: [.set, .get, .rm, .export, .importFile, .forget, .renameUser].contains(verb)
     ).scan(words)
     func value(_ name: String) -> String? { scanned.options.last { $0.name == name }?.value }
     func given(_ name: String) -> Bool { scanned.options.contains { $0.name == name } }
@@ -112,6 +114,9 @@ enum InvocationParser {
       return .set(name: try itemName(operands, verb), requirement: try requirement(value("require")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .export: return .export(try BackupOrders.export(operands, scanned.options))
+    case .importFile:
+      return .importFile(try BackupOrders.import(operands, scanned.options, try requirement(value("require"))))
     case .forget:
       return .forget(try forgetTarget(operands, value("uid")), confirmed: given("yes"))
     case .renameUser:

@@ -33,6 +33,15 @@ protocol Service: AnyObject {
     of name: String, in context: WhorlContext, reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> SecretBytes
   func remove(name: String) async throws(WhorlError)
+  /// The whole keychain as an export file, the items of other programs too.
+  func exportItems(
+    under passphrase: borrowing SecretBytes, in context: WhorlContext, reason: String,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlExport
+  func importItems(
+    from file: WhorlFile, under passphrase: borrowing SecretBytes, _ plan: WhorlImportPlan, in context: WhorlContext,
+    reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlImported
 
   // Authentication contexts.
   func openContext() async throws(WhorlError) -> WhorlContext
@@ -71,6 +80,12 @@ struct ReaderListing: Sendable, Equatable {
   let scanType: String
   /// How many touches an enrolment takes; nil where the reader does not say, as before it is claimed.
   let stages: Int?
+}
+
+/// How the items of the command's are told from those of other programs.
+enum CommandItems {
+  /// Their service attribute; the account attribute is the name.
+  static let service = "whorl"
 }
 
 /// A secret's name and what it asks for.
