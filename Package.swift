@@ -49,7 +49,7 @@ let testTargets: [Target] = [
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainArchiveTests", ["KeychainArchive", "SecretMemory", "CPosix"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
-  tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
+  tests("EnclaveTests", ["Enclave", "Keychain", "KeychainArchive", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
@@ -105,7 +105,7 @@ let package = Package(
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("KeychainArchive", ["SecretMemory", "CSodium"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
-    library("Enclave", ["Keychain", "SecretMemory"]),
+    library("Enclave", ["Keychain", "KeychainArchive", "SecretMemory", "CPosix"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
@@ -116,7 +116,7 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "SecretMemory", "PrintStore", "ReaderKeeper",
         "ReaderLink", "CPosix",
         "CInterfaces",
       ]),

@@ -50,6 +50,8 @@ public actor Enclave {
   var unrecorded: Set<UserID> = []
   /// For tests: what writing a lockout record fails with.
   var lockoutFault: KeychainError?
+  /// Users of whom an export or import derives a key or writes.
+  var backups: Set<UserID> = []
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
 

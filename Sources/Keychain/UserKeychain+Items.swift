@@ -12,16 +12,22 @@ extension UserKeychain {
     let secret = try guarded { () throws(SecretMemoryError) in try secret.clone() }
     return try database.write { () throws(KeychainError) in
       let time = now()
-      let hashes = SearchHashes(attributes, key: keys.search)
-      try makeWay(for: hashes.identity)
-      let last = try database.number("SELECT seq FROM sqlite_sequence WHERE name = 'item'") ?? 0
-      let highest = try database.number("SELECT max(id) FROM item") ?? 0
-      guard last >= highest, last < .max else { throw .tampered("the numbering of items in \(database.path)") }
-      try store(
-        ItemBody(attributes: attributes, created: time, modified: time), id: last + 1, accessControl: accessControl,
-        hashes: hashes, secret: secret, as: Self.insertion)
-      return ItemID(last + 1)
+      return try insert(
+        ItemBody(attributes: attributes, created: time, modified: time), accessControl: accessControl, secret: secret)
     }
+  }
+
+  /// Adds an item within a transaction; what is asked of its parts was checked.
+  func insert(
+    _ body: ItemBody, accessControl: AccessControl, secret: borrowing SecretBytes
+  ) throws(KeychainError) -> ItemID {
+    let hashes = SearchHashes(body.attributes, key: keys.search)
+    try makeWay(for: hashes.identity)
+    let last = try database.number("SELECT seq FROM sqlite_sequence WHERE name = 'item'") ?? 0
+    let highest = try database.number("SELECT max(id) FROM item") ?? 0
+    guard last >= highest, last < .max else { throw .tampered("the numbering of items in \(database.path)") }
+    try store(body, id: last + 1, accessControl: accessControl, hashes: hashes, secret: secret, as: Self.insertion)
+    return ItemID(last + 1)
   }
 
   /// The items that match, in the order they were added; no secret is decrypted.
@@ -185,7 +191,7 @@ extension UserKeychain {
     account = ?, access_group = ?, label = ?, generic = ?, attributes = ?, key = ?, secret = ? WHERE id = ?
     """
 
-  private static func check(_ secret: borrowing SecretBytes) throws(KeychainError) {
+  static func check(_ secret: borrowing SecretBytes) throws(KeychainError) {
     guard secret.count <= KeychainLimits.secretBytes else {
       throw .tooLarge("the secret", limit: KeychainLimits.secretBytes)
     }

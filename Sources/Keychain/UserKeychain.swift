@@ -39,6 +39,14 @@ public final class UserKeychain {
     self.now = now
   }
 
+  /// A second connection to the same keychain, with keys of its own.
+  init(beside other: UserKeychain) throws(KeychainError) {
+    user = other.user
+    now = other.now
+    keys = try other.keys.clone()
+    database = try Database(path: other.database.path, mode: .existing)
+  }
+
   /// The system's clock, in seconds since 1970.
   public static let systemTime: @Sendable () -> Int64 = { Int64(time(nil)) }
 

@@ -8,8 +8,8 @@ internal import SecretMemory
 /// `org.whorl.Keychain1`: the keychain of the uid that the bus names, through the enclave.
 @GLibActor
 final class KeychainFace: BusHandler {
-  private let frame: CallFrame
-  private let enclave: Enclave
+  let frame: CallFrame
+  let enclave: Enclave
 
   init(frame: CallFrame, enclave: Enclave) {
     self.frame = frame
@@ -19,7 +19,7 @@ final class KeychainFace: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     try await frame.answer(call) { caller in
       // What may wait for a person waits for that outside the line.
-      guard !["CopySecret", "Update"].contains(call.method) else { return try await self.answer(call, caller) }
+      guard !["CopySecret", "Update", "Export", "Import"].contains(call.method) else { return try await self.answer(call, caller) }
       return try await self.frame.limits.runAtStore(for: caller.user) { try await self.answer(call, caller) }
     }
   }
@@ -87,6 +87,9 @@ final class KeychainFace: BusHandler {
       }
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
+
+    case ("Export", 3): return try await export(call, caller, owner)
+    case ("Import", 4): return try await importItems(call, caller, owner)
 
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
