@@ -48,7 +48,7 @@ let testTargets: [Target] = [
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainArchiveTests", ["KeychainArchive", "SecretMemory", "CPosix"]),
-  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
+  tests("KeychainTests", ["Keychain", "KeychainArchive", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "KeychainArchive", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
@@ -59,7 +59,9 @@ let testTargets: [Target] = [
       "CPosix", "TestKit",
     ]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
-  tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+  tests(
+    "WhorldTests",
+    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
     ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
@@ -105,7 +107,7 @@ let package = Package(
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("KeychainArchive", ["SecretMemory", "CSodium"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
-    library("Enclave", ["Keychain", "KeychainArchive", "SecretMemory", "CPosix"]),
+    library("Enclave", ["Keychain", "KeychainArchive", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.

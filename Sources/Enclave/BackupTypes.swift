@@ -51,27 +51,33 @@ public struct ImportSummary: Sendable, Equatable {
 }
 
 /// What several items ask for together: each thing once.
-struct BackupNeeds: Equatable {
+struct BackupNeeds {
   var passcode = false
   var biometry = false
   /// Either; counts where neither of the others is wanted.
   var presence = false
+  /// The classes whose keys are wanted.
+  var protections: Set<ProtectionClass> = []
 
-  /// Adds what this item asks for.
-  mutating func include(_ control: AccessControl) {
-    for constraint in control.constraints {
-      switch constraint {
-      case .userPresence: presence = true
-      case .biometryAny, .biometryCurrentSet: biometry = true
-      case .devicePasscode: passcode = true
-      case .applicationPassword, .privateKeyUsage: break
-      }
+  /// Adds what an item asks for.
+  mutating func include(_ need: AuthenticationContext.Need?) {
+    switch need {
+    case .presence: presence = true
+    case .biometry: biometry = true
+    case .passcode: passcode = true
+    case .both: (biometry, passcode) = (true, true)
+    case nil: break
     }
   }
 
-  /// Whether what was shown for `self` is enough for `other`.
-  func covers(_ other: BackupNeeds) -> Bool {
-    (passcode || !other.passcode) && (biometry || !other.biometry)
-      && (passcode || biometry || presence || !other.presence)
+  /// Whether what was shown for `self` is enough for that item.
+  func covers(_ need: AuthenticationContext.Need?) -> Bool {
+    switch need {
+    case .presence: passcode || biometry || presence
+    case .biometry: biometry
+    case .passcode: passcode
+    case .both: biometry && passcode
+    case nil: true
+    }
   }
 }

@@ -5,7 +5,8 @@ public import SecretMemory
 extension Enclave {
   /// Puts all that is in an export file into the user's keychain, in one transaction, or nothing.
   ///
-  /// Adding asks for nothing; replacing for what the items ask for that are replaced, once for all of them.
+  /// Adding asks for nothing, but for the passcode where an item's class is locked; replacing for what the items ask for
+  /// that are replaced, once for all of them.
   /// - Parameters:
   ///   - file: a memory file: reading must never make anybody wait. It may change meanwhile; that is noticed.
   ///   - passphrase: of 1 to 1024 bytes.
@@ -18,7 +19,7 @@ extension Enclave {
   ) async throws(EnclaveError) -> ImportSummary {
     try requireContext(context, owner)
     try requireRoom(for: owner.user)
-    let key = try await derive(passphrase, of: owner.user) { words throws(ArchiveError) in
+    let key = try await archiveKey(passphrase) { words throws(ArchiveError) in
       try ArchiveKey.open(file, passphrase: words)
     }
     let needs = try await survey(file, key, plan, owner.user)
@@ -38,7 +39,12 @@ extension Enclave {
     var seen: Set<[UInt8]> = []
     var isBound = false
     try await forEach(file, key) { item, _ throws(EnclaveError) in
-      isBound = isBound || (item.accessControl ?? plan.accessControl).isBoundToBiometrySet
+      let control = item.accessControl ?? plan.accessControl
+      guard !control.needsApplicationPassword, item.attributes.keyRole != .private else {
+        throw .keychain(.unsupported("importing \(Self.shown(item.attributes)), whose key is no file's to bring"))
+      }
+      isBound = isBound || control.isBoundToBiometrySet || control.prefersBiometrySet
+      needs.protections.insert(control.protection)
       let (identity, existing) = try self.withKeychain(of: user) { keychain throws(KeychainError) in
         (keychain.identity(of: item.attributes), try keychain.item(like: item.attributes))
       }
@@ -51,9 +57,10 @@ extension Enclave {
       case .skip: break
       case .replace:
         guard Self.isReplaceable(existing) else { throw .denied(Self.notReplaceable(existing)) }
-        needs.include(existing.accessControl)
+        needs.include(try self.need(of: existing, user: user))
       }
     }
+    for protection in needs.protections { try await requirePasscodeIfDue(protection, of: user) }
     if isBound {
       let members = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.biometrySet() }
       guard !members.isEmpty else { throw .biometryNotEnrolled(.secret) }
@@ -72,7 +79,7 @@ extension Enclave {
     try await forEach(file, key) { item, secret throws(EnclaveError) in
       // Others had their turn since: whoever asked must still be there.
       try self.requireContext(context, owner)
-      if let existing = try Self.changed({ () throws(KeychainError) in try changes.existing(item) }) {
+      if let existing = try Self.keychain({ () throws(KeychainError) in try changes.existing(item) }) {
         switch plan.existing {
         case .refuse:
           var conflicts = Conflicts()
@@ -82,22 +89,20 @@ extension Enclave {
           summary.skipped += 1
           return
         case .replace:
-          var own = BackupNeeds()
-          own.include(existing.accessControl)
-          guard Self.isReplaceable(existing), needs.covers(own) else {
+          guard Self.isReplaceable(existing), needs.covers(try self.need(of: existing, user: user)) else {
             throw .busy("\(Self.shown(existing.attributes)) was changed meanwhile; import the file again")
           }
-          try Self.changed { () throws(KeychainError) in try changes.remove(existing.id) }
+          try Self.keychain { () throws(KeychainError) in try changes.remove(existing.id) }
           summary.replaced += 1
           summary.added -= 1
         }
       }
-      try Self.changed { () throws(KeychainError) in
+      try Self.keychain { () throws(KeychainError) in
         try changes.add(item, accessControl: plan.accessControl, secret: secret)
       }
       summary.added += 1
     }
-    try Self.changed { () throws(KeychainError) in try changes.commit() }
+    try Self.keychain { () throws(KeychainError) in try changes.commit() }
     return summary
   }
 
@@ -109,7 +114,7 @@ extension Enclave {
     let reader = try archived { () throws(ArchiveError) in try ArchiveReader(file, key: key) }
     var (rows, bytes) = (0, 0)
     while let record = try archived({ () throws(ArchiveError) in try reader.next() }) {
-      let item = try Self.changed { () throws(KeychainError) in
+      let item = try Self.keychain { () throws(KeychainError) in
         try PortableItem(attributes: record.attributes, accessControl: record.accessControl)
       }
       try body(item, record.secret)
@@ -123,21 +128,18 @@ extension Enclave {
     }
   }
 
-  private static func changed<R>(_ body: () throws(KeychainError) -> R) throws(EnclaveError) -> R {
-    do throws(KeychainError) { return try body() } catch { throw .keychain(error) }
-  }
-
-  /// An item under a password of its program's is that program's to replace.
+  /// An item under a password of its program's is that program's to replace; a private key is nobody's.
   private static func isReplaceable(_ item: ItemSummary) -> Bool {
-    !item.accessControl.constraints.contains(.applicationPassword)
+    !item.accessControl.needsApplicationPassword && item.attributes.keyRole != .private
   }
 
   private static func notReplaceable(_ item: ItemSummary) -> String {
-    "\(shown(item.attributes)) takes a password of its program's and is not replaced; delete it first"
+    "\(shown(item.attributes)) is a private key, or takes a password of its program's, and is not replaced; delete it first"
   }
 
   static func shown(_ attributes: ItemAttributes) -> String {
-    let names = [attributes.service, attributes.account].filter { !$0.isEmpty }.joined(separator: " / ")
+    let names = [attributes.service, attributes.server ?? "", attributes.account, attributes.label ?? ""]
+      .filter { !$0.isEmpty }.prefix(2).joined(separator: " / ")
     let text = names.unicodeScalars.prefix(100).map { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator: "?"

@@ -33,11 +33,9 @@ public final class KeychainImport {
     _ item: PortableItem, accessControl: AccessControl, secret: borrowing SecretBytes
   ) throws(KeychainError) {
     try UserKeychain.check(secret)
-    let time = keychain.now()
-    let body = ItemBody(
-      attributes: item.attributes, created: item.created == 0 ? time : item.created,
-      modified: item.modified == 0 ? time : item.modified)
-    _ = try keychain.insert(body, accessControl: item.accessControl ?? accessControl, secret: secret)
+    _ = try keychain.insert(
+      item.attributes, item.accessControl ?? accessControl, secret, nil, created: item.created == 0 ? nil : item.created,
+      modified: item.modified == 0 ? nil : item.modified)
   }
 
   /// Deletes an item.
@@ -58,17 +56,5 @@ public final class KeychainImport {
     isOpen = false
     keychain.database.rollBackIfOpen()
     owner.database.setPatience(true)
-  }
-}
-
-extension Keybag {
-  /// The same keys in memory of their own.
-  func clone() throws(KeychainError) -> Keybag {
-    func copy(_ key: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
-      do throws(SecretMemoryError) { return try key.clone() } catch { throw .memory(error) }
-    }
-    return Keybag(
-      attributes: try copy(attributes), search: try copy(search), biometrySet: try copy(biometrySet),
-      prints: try copy(prints), lockout: try copy(lockout), always: try copy(always))
   }
 }

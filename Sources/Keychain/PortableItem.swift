@@ -44,18 +44,6 @@ public struct PortableItem: Sendable {
   public var accessControlBytes: [UInt8] { accessControl?.canonicalBytes ?? [] }
 }
 
-extension ProtectionClass {
-  /// Whether items of this class are never exported.
-  public var isThisDeviceOnly: Bool {
-    switch self {
-    case .alwaysThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .whenUnlockedThisDeviceOnly,
-      .whenPasscodeSetThisDeviceOnly:
-      true
-    case .always, .afterFirstUnlock, .whenUnlocked, .whenPasscodeSet: false
-    }
-  }
-}
-
 extension UserKeychain {
   /// The item that has a secret and is known by the same attributes; nil where there is none.
   /// - Throws: `.tampered` or `.unsupported` where there is one that cannot be read.
