@@ -75,6 +75,12 @@ extension Enclave {
     }
   }
 
+  /// Lets others have their turn at the enclave.
+  func pauseBackup() async {
+    await elsewhere.pause()
+    await betweenBackupParts?()
+  }
+
   func archived<R: ~Copyable>(_ body: () throws(ArchiveError) -> R) throws(EnclaveError) -> R {
     do throws(ArchiveError) { return try body() } catch { throw .archive(error) }
   }

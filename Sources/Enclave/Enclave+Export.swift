@@ -77,7 +77,7 @@ extension Enclave {
       // Large secrets come in small pages.
       rows = bytes > Self.backupBytes ? 1 : Self.backupRows
       last = page.next
-      if last != nil { await elsewhere.pause() }
+      if last != nil { await pauseBackup() }
     } while last != nil
     try archived { () throws(ArchiveError) in try writer.finish() }
     return summary

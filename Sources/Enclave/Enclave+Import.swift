@@ -122,7 +122,7 @@ extension Enclave {
       bytes += record.secret.count
       if rows == Self.backupRows || bytes > Self.backupBytes {
         (rows, bytes) = (0, 0)
-        await elsewhere.pause()
+        await pauseBackup()
         guard !Task.isCancelled else { throw .appCancel }
       }
     }

@@ -55,6 +55,8 @@ public actor Enclave {
   /// Users of whom an export or import writes.
   var backups: Set<UserID> = []
   let passphrases = PassphraseWork()
+  /// For tests: what is done between two parts of an export or import.
+  var betweenBackupParts: (@Sendable () async -> Void)?
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
   /// Passcodes that are right and do not open the keybag yet, for which the former one is needed.
