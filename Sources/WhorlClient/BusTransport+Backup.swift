@@ -48,7 +48,7 @@ extension BusTransport {
       options["reason"] = .string(prompt.reason)
       options["existing"] = .string(plan.existing.rawValue)
       if !plan.constraints.isEmpty { options["constraints"] = .strings(plan.constraints.map(\.rawValue)) }
-      if let protection = plan.protection { options["protection"] = .string(protection) }
+      if let protection = plan.protection { options["protection"] = .string(protection.rawValue) }
       let descriptors = secret.withDescriptor { secret in file.withDescriptor { [secret, $0] } }
       return try await self.keychainCall(
         "Import", [.uint32(context.number), .handle(0), .handle(1), .options(options)], descriptors: descriptors,

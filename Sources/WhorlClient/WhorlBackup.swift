@@ -50,8 +50,8 @@ public struct WhorlImportPlan: Hashable, Sendable {
   public var existing: WhorlExisting
   /// What those items require of which the file does not say it.
   public var constraints: [WhorlConstraint] = []
-  /// Their protection class's bus name; nil leaves it to the daemon.
-  public var protection: String?
+  /// Their protection class; nil leaves it to the daemon.
+  public var protection: WhorlProtection?
 
   /// A plan of this kind.
   public init(existing: WhorlExisting) { self.existing = existing }

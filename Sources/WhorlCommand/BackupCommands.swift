@@ -54,6 +54,7 @@ extension Commands {
     var plan = WhorlImportPlan(existing: order.existing)
     if order.format != .archive {
       plan.constraints = (order.requirement ?? .presence).constraints.map { WhorlConstraint(rawValue: $0) }
+      plan.protection = order.accessible.map { WhorlProtection(rawValue: $0.rawValue) }
     }
     let isList = source.passphrase != nil
     var triesLeft = isList || order.passphrase != nil ? 1 : 3

@@ -28,6 +28,8 @@ struct ImportOrder: Sendable, Equatable {
   var existing = WhorlExisting.refuse
   /// What the secrets of a list ask for; nil: presence.
   var requirement: Requirement?
+  /// When the secrets of a list can be read; nil: always.
+  var accessible: Accessibility?
   /// The descriptor to read the passphrase from; nil: it is asked for.
   var passphrase: Int32?
 }
@@ -55,7 +57,7 @@ enum BackupOrders {
   }
 
   static func `import`(
-    _ operands: [String], _ given: Given, _ requirement: Requirement?
+    _ operands: [String], _ given: Given, _ requirement: Requirement?, _ accessible: Accessibility?
   ) throws(CommandFailure) -> ImportOrder {
     var order = ImportOrder(file: try file(operands, "import"))
     let names = Set(given.map(\.name))
@@ -67,10 +69,12 @@ enum BackupOrders {
     if names.contains("skip-existing") { order.existing = .skip }
     if names.contains("replace") { order.existing = .replace }
     order.passphrase = try descriptor(given)
-    order.requirement = requirement
-    if order.format == .archive, requirement != nil {
+    (order.requirement, order.accessible) = (requirement, accessible)
+    if order.format == .archive, requirement != nil || accessible != nil {
       throw CommandFailure(
-        .usage, "--require is for --csv and --pairs; an export file says itself what its secrets require")
+        .usage,
+        "--\(requirement != nil ? "require" : "accessible") is for --csv and --pairs; an export file says itself what its "
+          + "secrets ask for")
     }
     if order.format != .archive, order.passphrase != nil {
       throw CommandFailure(.usage, "--passphrase-fd is for an export file; a list has no passphrase")

@@ -280,6 +280,8 @@ import WhorlClient
       #expect(fixture.console.told.last?.contains("delete it") == true)
       #expect(await fixture.run("import", option, folder("list"), "--require", "none", "--skip-existing") == .ok)
       #expect(fixture.service.imported?.plan == WhorlImportPlan(existing: .skip))
+      #expect(await fixture.run("import", option, folder("list"), "--accessible", "when-unlocked") == .ok)
+      #expect(fixture.service.imported?.plan.protection == .whenUnlocked)
     }
   }
 
@@ -328,6 +330,7 @@ import WhorlClient
     ["export"], ["export", "a", "b"], ["export", ""], ["export", "-", "--force"], ["export", "a", "--passphrase-fd=x"],
     ["export", "a", "--passphrase-fd=-1"], ["import"], ["import", "a", "--csv", "--pairs"],
     ["import", "a", "--skip-existing", "--replace"], ["import", "a", "--require", "any"],
+    ["import", "a", "--accessible", "always"],
     ["import", "a", "--csv", "--passphrase-fd=3"], ["import", "-", "--passphrase-fd=0"], ["import", "a", "--force"],
   ])
   @GLibActor func `words that do not fit are a usage error`(words: [String]) async throws {
