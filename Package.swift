@@ -118,7 +118,8 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "SecretMemory", "PrintStore", "ReaderKeeper",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "SecretMemory", "PrintStore",
+        "ReaderKeeper",
         "ReaderLink", "CPosix",
         "CInterfaces",
       ]),

@@ -34,7 +34,8 @@ public final class KeychainImport {
   ) throws(KeychainError) {
     try UserKeychain.check(secret)
     _ = try keychain.insert(
-      item.attributes, item.accessControl ?? accessControl, secret, nil, created: item.created == 0 ? nil : item.created,
+      item.attributes, item.accessControl ?? accessControl, secret, nil,
+      created: item.created == 0 ? nil : item.created,
       modified: item.modified == 0 ? nil : item.modified)
   }
 

@@ -74,7 +74,8 @@ extension Commands {
         guard error.code == .authenticationFailed, error.message.isEmpty else { throw error }
         guard triesLeft > 0 else {
           throw CommandFailure(
-            .authenticationFailed, "\(subject): the passphrase is not the export file's; nothing was imported, try again")
+            .authenticationFailed,
+            "\(subject): the passphrase is not the export file's; nothing was imported, try again")
         }
         await console.tell("That is not the passphrase of \(subject); try again.")
       }

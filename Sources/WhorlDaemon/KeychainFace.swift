@@ -18,7 +18,9 @@ final class KeychainFace: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     try await frame.answer(call) { caller in
       // What may wait for a person waits for that outside the line.
-      guard !["CopySecret", "Update", "Export", "Import"].contains(call.method) else { return try await self.answer(call, caller) }
+      guard !["CopySecret", "Update", "Export", "Import"].contains(call.method) else {
+        return try await self.answer(call, caller)
+      }
       return try await self.frame.limits.runAtStore(for: caller.user) { try await self.answer(call, caller) }
     }
   }

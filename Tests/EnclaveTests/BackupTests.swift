@@ -117,15 +117,24 @@ struct `A backup` {
     try await bench.sensor.armed(1)
     #expect(memory.bytes.isEmpty)
     bench.sensor.press(.index)
-    #expect(try await task.value == { var all = ExportSummary(); all.exported = 10; return all }())
+    #expect(
+      try await task.value
+        == {
+          var all = ExportSummary(); all.exported = 10; return all
+        }())
     #expect(bench.sensor.armings.events.count == 1)
     for (name, _) in Self.controls { #expect(memory.bytes.firstRange(of: Array("secret of \(name)".utf8)) == nil) }
     // The tickets are used up.
-    #expect(await enclaveError { _ = try await bench.export(into: try Memory(), in: context) } == .passcodeNeeded(.required))
+    #expect(
+      await enclaveError { _ = try await bench.export(into: try Memory(), in: context) } == .passcodeNeeded(.required))
 
     #expect(try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(), all: true) == 10)
     let added = try await bench.importing(memory)
-    #expect(added == { var all = ImportSummary(); all.added = 10; return all }())
+    #expect(
+      added
+        == {
+          var all = ImportSummary(); all.added = 10; return all
+        }())
     #expect(try await bench.held() == before)
     for name in ["open", "first", "ending"] {
       #expect(try await bench.get(name, in: try await bench.context()) == "secret of \(name)")

@@ -117,7 +117,8 @@ struct KeychainImportTests {
       try changes.add(locked, accessControl: .unconstrained, secret: try secret("x"))
     }
     #expect(throws: KeychainError.self) {
-      try changes.add(try portable("bound", .requiring(.biometryCurrentSet)), accessControl: .unconstrained, secret: try secret("x"))
+      try changes.add(
+        try portable("bound", .requiring(.biometryCurrentSet)), accessControl: .unconstrained, secret: try secret("x"))
     }
     try changes.add(item, accessControl: .unconstrained, secret: try secret("x"))
     #expect(throws: KeychainError.duplicateItem) {

@@ -184,7 +184,8 @@ import WhorlClient
       fixture.service.passcode = "open sesame"
       let phrase = open(try folder.write(text, to: "phrase"), O_RDONLY)
       defer { close(phrase) }
-      #expect(await fixture.run("export", folder("x\(meant.count)\(text.count)"), "--passphrase-fd", "\(phrase)") == .ok)
+      #expect(
+        await fixture.run("export", folder("x\(meant.count)\(text.count)"), "--passphrase-fd", "\(phrase)") == .ok)
       #expect(fixture.service.calls.contains("export \(meant)"))
     }
     let fixture = Fixture()
@@ -297,7 +298,8 @@ import WhorlClient
   }
 
   @Test(arguments: [
-    ("--csv", "mail,one\nsesame", "line 2"), ("--csv", "mail,sesame,x\n", "line 1"), ("--pairs", "a=b\nsesame", "line 2"),
+    ("--csv", "mail,one\nsesame", "line 2"), ("--csv", "mail,sesame,x\n", "line 1"),
+    ("--pairs", "a=b\nsesame", "line 2"),
     ("--pairs", "\n\n", "no secret"), ("--csv", "name,secret\n", "no secret"),
   ])
   @GLibActor func `a list with a fault is refused whole, by its line`(

@@ -33,7 +33,8 @@ import Testing
 
   @Test(arguments: [
     (["whorl", "e"], "enroll export"), (["whorl", "import", "--p"], "--pairs --passphrase-fd"),
-    (["whorl", "export", "--passphrase-fd", "3", "/etc/passw"], "/etc/passwd"), (["whorl", "enroll", "right-i"], "right-index-finger"),
+    (["whorl", "export", "--passphrase-fd", "3", "/etc/os-rel"], "/etc/os-release"),
+    (["whorl", "enroll", "right-i"], "right-index-finger"),
     (["whorl", "set", "x", "--require", "p"], "presence passcode"),
     (["whorl", "set", "x", "--require", "=", "p"], "presence passcode"), (["whorl", "get", "m"], "mail my\\ mail"),
     (["whorl", "get", "mail", ""], ""), (["whorl", "delete", "l"], "left-thumb"),
