@@ -45,10 +45,14 @@ extension Enclave {
 
   /// The key of an export file, while others have the enclave.
   func archiveKey(
-    _ passphrase: consuming SecretBytes,
+    _ passphrase: consuming SecretBytes, of user: UserID,
     _ body: @escaping @Sendable (borrowing SecretBytes) throws(ArchiveError) -> ArchiveKey
   ) async throws(EnclaveError) -> ArchiveKey {
     let held = HeldSecret(passphrase)
+    guard derivations.insert(user).inserted else {
+      throw .busy("a passphrase of yours is being looked at; try again when that has ended")
+    }
+    defer { derivations.remove(user) }
     do { return try await passphrases.key(held, body) } catch {
       guard !Task.isCancelled else { throw .appCancel }
       throw .archive(error)

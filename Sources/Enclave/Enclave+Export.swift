@@ -23,7 +23,7 @@ extension Enclave {
     if let missing = try missing(BackupNeeds(passcode: true), nil, context, owner) {
       _ = try await ask(context, owner, missing.need, options, progress)
     }
-    let key = try await archiveKey(passphrase) { words throws(ArchiveError) in
+    let key = try await archiveKey(passphrase, of: owner.user) { words throws(ArchiveError) in
       try ArchiveKey.make(passphrase: words, cost: cost)
     }
     try await satisfy(needs, context, owner, options, progress)

@@ -19,7 +19,7 @@ extension Enclave {
   ) async throws(EnclaveError) -> ImportSummary {
     try requireContext(context, owner)
     try requireRoom(for: owner.user)
-    let key = try await archiveKey(passphrase) { words throws(ArchiveError) in
+    let key = try await archiveKey(passphrase, of: owner.user) { words throws(ArchiveError) in
       try ArchiveKey.open(file, passphrase: words)
     }
     let needs = try await survey(file, key, plan, owner.user)

@@ -55,6 +55,8 @@ public actor Enclave {
   /// Users of whom an export or import writes.
   var backups: Set<UserID> = []
   let passphrases = PassphraseWork()
+  /// Users whose passphrase it looks at, or will: one each, so that nobody waits for many of another's.
+  var derivations: Set<UserID> = []
   /// For tests: what is done between two parts of an export or import.
   var betweenBackupParts: (@Sendable () async -> Void)?
   /// Users with a passcode at the verifier.

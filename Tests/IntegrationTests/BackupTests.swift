@@ -1,5 +1,8 @@
+import Bus
 import Foundation
+import GLibLoop
 import Glibc
+import SecretMemory
 import TestKit
 import Testing
 
@@ -125,6 +128,60 @@ import Testing
       #expect(result.status == status, "\(result.errorText)")
     }
     #expect(try await list(world) == ["here"])
+  }
+
+  @Test @GLibActor func `Descriptors and options that make no sense are refused by name, and never waited for`()
+    async throws
+  {
+    let world = try await World()
+    try world.setPasscode()
+    try await world.startDaemon()
+    let client = try await Client(world)
+    let context = try await client.newContext()
+    let phrase = try Client.sealed("phrase")
+    var pipes: [Int32] = [0, 0]
+    try #require(pipe(&pipes) == 0)
+    let (unsealed, sparse) = (try MemoryFile.make(name: "test"), try MemoryFile.make(name: "test"))
+    try #require(ftruncate(sparse, 256 << 20 + 1) == 0)
+    try MemoryFile.seal(sparse)
+    let empty = try MemoryFile.make(name: "test")
+    try MemoryFile.seal(empty)
+    defer { for file in [phrase, unsealed, sparse, empty] + pipes { close(file) } }
+    /// Each call takes the passphrase, and wipes it.
+    func problem(
+      file: Int32, phrase text: String? = "phrase", in context: BusValue = context, _ options: [String: BusValue] = [:]
+    ) async throws -> String? {
+      let phrase = if let text { try Client.sealed(text) } else { dup(pipes[0]) }
+      defer { close(phrase) }
+      return try await client.error(
+        "Keychain1", "Import", [context, .handle(0), .handle(1), .options(options)], descriptors: [phrase, file])
+    }
+    #expect(try await problem(file: pipes[0]) == "org.whorl.Error.Param")
+    #expect(try await problem(file: unsealed) == "org.whorl.Error.Param")
+    #expect(try await problem(file: sparse) == "org.whorl.Error.TooLarge")
+    #expect(try await problem(file: empty, phrase: nil) == "org.whorl.Error.Param")
+    #expect(try await problem(file: empty) == "org.whorl.Error.NotArchive")
+    #expect(try await problem(file: empty, in: .uint32(99)) == "org.whorl.Error.InvalidContext")
+    #expect(try await problem(file: empty, ["existing": .string("maybe")]) == "org.whorl.Error.Param")
+    #expect(try await problem(file: empty, ["frob": .boolean(true)]) == "org.whorl.Error.Param")
+    #expect(try await problem(file: empty, phrase: String(repeating: "x", count: 1025)) == "org.whorl.Error.TooLarge")
+
+    func exported(_ text: String, _ context: BusValue = context) async throws -> String? {
+      let phrase = try Client.sealed(text)
+      defer { close(phrase) }
+      return try await client.error(
+        "Keychain1", "Export", [context, .handle(0), .options([:])], descriptors: [phrase])
+    }
+    #expect(try await exported("phrase") == "org.whorl.Error.PasscodeNeeded")
+    #expect(try await exported("phrase", .uint32(99)) == "org.whorl.Error.InvalidContext")
+    // The passcode is one context's, and for one export.
+    _ = try await client.call(
+      "Authentication1", "ProvidePasscode", [context, .handle(0)], descriptors: [try Client.sealed(World.passcode)])
+    let other = try await client.newContext()
+    #expect(try await exported("phrase", other) == "org.whorl.Error.PasscodeNeeded")
+    #expect(try await exported("") == "org.whorl.Error.Param")
+    #expect(try await exported("phrase") == nil)
+    #expect(try await exported("phrase") == "org.whorl.Error.PasscodeNeeded")
   }
 
   @Test func `Lists are taken over, and a fault in one line refuses all of it`() async throws {
