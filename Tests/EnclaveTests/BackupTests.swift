@@ -84,24 +84,26 @@ extension Bench {
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A backup` {
-  private static let controls: [(String, AccessControl)] = [
-    ("open", .unconstrained), ("presence", try! AccessControl(names: ["user-presence"])),
-    ("any", try! AccessControl(names: ["biometry-any"])),
-    ("current", try! AccessControl(names: ["biometry-current-set"])),
-    ("passcode", try! AccessControl(names: ["device-passcode"])),
-    ("both", try! AccessControl(names: ["biometry-any", "device-passcode", "and"])),
-    ("either", try! AccessControl(names: ["biometry-current-set", "device-passcode", "or"])),
-    ("session", try! AccessControl(protection: .whenUnlocked, names: ["user-presence"])),
-    ("first", try! AccessControl(protection: .afterFirstUnlock)),
-    ("ending", try! AccessControl(protection: .whenPasscodeSet)),
-  ]
+  private static func controls() throws -> [(String, AccessControl)] {
+    [
+      ("open", .unconstrained), ("presence", try AccessControl(names: ["user-presence"])),
+      ("any", try AccessControl(names: ["biometry-any"])),
+      ("current", try AccessControl(names: ["biometry-current-set"])),
+      ("passcode", try AccessControl(names: ["device-passcode"])),
+      ("both", try AccessControl(names: ["biometry-any", "device-passcode", "and"])),
+      ("either", try AccessControl(names: ["biometry-current-set", "device-passcode", "or"])),
+      ("session", try AccessControl(protection: .whenUnlocked, names: ["user-presence"])),
+      ("first", try AccessControl(protection: .afterFirstUnlock)),
+      ("ending", try AccessControl(protection: .whenPasscodeSet)),
+    ]
+  }
 
   /// A keychain with an item of every kind that goes out.
   private func filled() async throws -> Bench {
     let bench = try Bench()
     try await bench.enrol()
     try await bench.givePasscode(to: try await bench.context())
-    for (name, control) in Self.controls { try await bench.store("secret of \(name)", as: name, control) }
+    for (name, control) in try Self.controls() { try await bench.store("secret of \(name)", as: name, control) }
     return bench
   }
 
@@ -123,7 +125,9 @@ struct `A backup` {
           var all = ExportSummary(); all.exported = 10; return all
         }())
     #expect(bench.sensor.armings.events.count == 1)
-    for (name, _) in Self.controls { #expect(memory.bytes.firstRange(of: Array("secret of \(name)".utf8)) == nil) }
+    for (name, _) in try Self.controls() {
+      #expect(memory.bytes.firstRange(of: Array("secret of \(name)".utf8)) == nil)
+    }
     // The tickets are used up.
     #expect(
       await enclaveError { _ = try await bench.export(into: try Memory(), in: context) } == .passcodeNeeded(.required))
