@@ -18,6 +18,8 @@ enum Invocation: Sendable, Equatable {
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
+  /// `recovery`: with the recovery key, also where the password would do.
+  case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
@@ -28,7 +30,7 @@ enum Invocation: Sendable, Equatable {
 enum Verb: String, Sendable, CaseIterable {
   case status, enroll, verify, fingers, delete, set, get, list, rm, export
   case importFile = "import"
-  case unlock, lock
+  case unlock, lock, recover
   case recoveryKey = "recovery-key"
   case forget
   case renameUser = "rename-user"

@@ -73,7 +73,7 @@ enum InvocationParser {
     case .enroll, .verify, .fingers: [user, help]
     case .delete: [user, all, help]
     case .set: [require, accessible, help]
-    case .unlock: [recovery, help]
+    case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
     case .export: BackupOrders.exportOptions + [help]
@@ -131,6 +131,9 @@ enum InvocationParser {
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))
+    case .recover:
+      try none(operands, verb)
+      return .recover(recovery: given("recovery"))
     case .lock:
       try none(operands, verb)
       return .lock
