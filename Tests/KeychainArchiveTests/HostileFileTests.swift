@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<256) func `any byte after the end is noticed`(byte: Int) throws {
+  @Test(arguments: [0, 1, 17, 255]) func `any byte after the end is noticed`(byte: Int) throws {
     let good = try archive(Self.items).bytes
     #expect(try problem(of: good + [UInt8(byte)]) == .altered)
   }
