@@ -44,7 +44,7 @@ packages-test:
 
 # SwiftPM knows best what is out of date.
 programs:
-	@pkg-config --exists libfprint-2 gio-unix-2.0 libsystemd libsodium sqlite3 libseccomp || \
+	@pkg-config --exists libfprint-2 gio-unix-2.0 libsystemd libsodium sqlite3 libcrypto libseccomp || \
 	  { echo "make: Debian packages are missing; install them with: Tests/packages.sh build" >&2; exit 1; }
 	# One by one: a static build of everything would also want an Embedded library that is not in the static folder.
 	for p in $(PROGRAMS) press-finger; do \

@@ -49,7 +49,8 @@ let testTargets: [Target] = [
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainArchiveTests", ["KeychainArchive", "SecretMemory", "CPosix"]),
   tests("KeychainTests", ["Keychain", "KeychainArchive", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
-  tests("EnclaveTests", ["Enclave", "Keychain", "KeychainArchive", "SecretMemory", "TestKit"]),
+  tests("KeyPairsTests", ["KeyPairs", "SecretMemory"]),
+  tests("EnclaveTests", ["Enclave", "Keychain", "KeychainArchive", "KeyPairs", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
@@ -64,7 +65,7 @@ let testTargets: [Target] = [
     ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
+    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
 ]
 
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
@@ -88,6 +89,7 @@ let package = Package(
     clibrary("CFPrint", "libfprint-2", apt: "libfprint-2-dev"),
     clibrary("CSodium", "libsodium", apt: "libsodium-dev"),
     clibrary("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    clibrary("CCrypto", "libcrypto", apt: "libssl-dev"),
     clibrary("CPAM", apt: "libpam0g-dev"),
     clibrary("CSystemd", "libsystemd", apt: "libsystemd-dev"),
     clibrary("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
@@ -107,7 +109,8 @@ let package = Package(
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("KeychainArchive", ["SecretMemory", "CSodium"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
-    library("Enclave", ["Keychain", "KeychainArchive", "SecretMemory"]),
+    library("KeyPairs", ["SecretMemory", "CSodium", "CCrypto"]),
+    library("Enclave", ["Keychain", "KeychainArchive", "KeyPairs", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
@@ -118,7 +121,8 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "SecretMemory", "PrintStore",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "KeyPairs", "SecretMemory",
+        "PrintStore",
         "ReaderKeeper",
         "ReaderLink", "CPosix",
         "CInterfaces",

@@ -16,7 +16,7 @@ public final class BusTransport: WhorlTransport {
   private static let endingTimeout = 3_000
   private static let path = "/org/whorl"
   private static let authentication = "org.whorl.Authentication1"
-  private static let keychain = "org.whorl.Keychain1"
+  static let keychain = "org.whorl.Keychain1"
 
   private let address: String?
   private let link: ServiceLink
@@ -243,7 +243,7 @@ public final class BusTransport: WhorlTransport {
   }
 
   /// The secret whose descriptor is what a call answered.
-  private func secret(of reply: BusReply) throws(WhorlError) -> SecretBytes {
+  func secret(of reply: BusReply) throws(WhorlError) -> SecretBytes {
     let descriptor: BusDescriptor
     do { descriptor = try reply.descriptor(reply.arguments[0]) } catch {
       throw WhorlError(.badAnswer, "The daemon's answer came without the secret's descriptor.")
@@ -293,6 +293,24 @@ public final class BusTransport: WhorlTransport {
     }
   }
 
+  /// How long a look at everything, or new keys for it, may take.
+  private static let upkeepTimeout = 600_000
+
+  /// Check.
+  public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
+    let reply = try await call(Self.keychain, "Check", expecting: "a{sv}", timeoutMilliseconds: Self.upkeepTimeout)
+    return WhorlKeychainReport(try options(reply.arguments[0], "Check"))
+  }
+
+  /// Rekey.
+  public func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    let file = try seal(passcode)
+    let reply = try await call(
+      Self.keychain, "Rekey", [.uint32(context.number), .handle(0)], file: file, expecting: "u",
+      daemon: context.daemon, timeoutMilliseconds: Self.upkeepTimeout)
+    return Int(reply.arguments[0].asUInt32 ?? 0)
+  }
+
   /// Delete.
   public func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int {
     let reply = try await call(
@@ -312,7 +330,7 @@ public final class BusTransport: WhorlTransport {
       timeoutMilliseconds: nil)
   }
 
-  private func call(
+  func call(
     _ interface: String, _ method: String, _ arguments: [BusValue] = [], file: BusDescriptor? = nil,
     expecting: String, daemon: String? = nil, timeoutMilliseconds: Int? = BusConnection.usualTimeout
   ) async throws(WhorlError) -> BusReply {

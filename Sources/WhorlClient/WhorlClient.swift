@@ -6,7 +6,7 @@ public import SecretMemory
 /// Contexts belong to the client: they end when it is let go. Errors: see ``WhorlError/Code``.
 @GLibActor
 public final class WhorlClient {
-  private let transport: any WhorlTransport
+  let transport: any WhorlTransport
 
   /// A client over this transport.
   public init(transport: any WhorlTransport) { self.transport = transport }
@@ -189,6 +189,14 @@ public final class WhorlClient {
     try await transport.update(
       matching: query, changes: changes, accessControl: accessControl, secret: secret, in: context, prompt: prompt,
       progress: progress)
+  }
+
+  /// Looks at everything in the caller's keychain, without a prompt.
+  public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport { try await transport.checkKeychain() }
+
+  /// Gives the keychain new keys and encrypts every secret anew; gives how many. The recovery key ends.
+  public func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try await transport.rekey(passcode: passcode, in: context)
   }
 
   /// Deletes the items that match and gives how many; never prompts. `.itemNotFound` where none matches.

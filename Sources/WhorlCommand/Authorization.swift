@@ -40,13 +40,14 @@ final class Authorization {
     self.context = context
   }
 
-  /// A new context for one deed ("read", "replace") on one item. Close it.
+  /// A new context for one deed ("read", "replace") on one item, a "secret" or another noun. Close it.
   static func open(
-    _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service, explain: @escaping Explain
+    _ item: ItemListing, deed: String, noun: String = "secret", _ console: any Console, _ service: any Service,
+    explain: @escaping Explain
   ) async throws(CommandFailure) -> Authorization {
     let subject = Escaping.quoted(item.name)
     return try await open(
-      reason: "\(deed) the secret \(subject)", subject: subject, constraints: item.constraints, console, service,
+      reason: "\(deed) the \(noun) \(subject)", subject: subject, constraints: item.constraints, console, service,
       explain: explain)
   }
 

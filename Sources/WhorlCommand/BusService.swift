@@ -9,7 +9,7 @@ final class BusService: Service {
   private static let itemClass = "generic-password"
 
   private let transport: BusTransport
-  private let whorl: WhorlClient
+  let whorl: WhorlClient
   private let fprint = FprintClient(mustBeWhorld: true)
 
   init() {
@@ -129,6 +129,12 @@ final class BusService: Service {
   }
 
   func lockKeys() async throws(WhorlError) { try await whorl.lockKeys() }
+
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport { try await whorl.checkKeychain() }
+
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try await whorl.rekey(passcode: passcode, in: context)
+  }
 
   func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
     try await whorl.recover(recoveryKey: recoveryKey)

@@ -39,19 +39,21 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey:
+    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain:
       try await performOnSecrets(invocation)
+    case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     }
     return .ok
   }
 
-  private func performOnSecrets(_ invocation: Invocation) async throws(CommandFailure) {
+  private func performOnSecrets(_ invocation: Invocation, called what: String = "secrets") async throws(CommandFailure)
+  {
     let invoker = invoker
     if let invoker {
       await console.tell(
-        "This is about root's secrets, for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
+        "This is about root's \(what), for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
           + "out sudo.")
     }
     do throws(CommandFailure) {
@@ -62,8 +64,11 @@ struct Commands {
       case .remove(let name): try await remove(name)
       case .export(let order): try await export(order)
       case .importFile(let order): try await importFile(order)
+      case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()
+      case .keychain(.check): try await checkKeychain()
+      case .keychain(.rekey): try await rekey()
       case .recover(let recovery): try await recover(withRecoveryKey: recovery)
       case .recoveryKey(let deed): try await recoveryKey(deed)
       default: break

@@ -33,10 +33,24 @@ enum HelpTexts {
       unlock             unlock the secrets with your password, once after a login
           --recovery     with the recovery key instead
       lock               lock them again
+      keychain check     look at everything that is stored
+      keychain rekey     encrypt it anew under new keys
       recover            bring them back after the machine's key was lost
       recovery-key       make a recovery key to write down
           --replace      another one; the one before opens nothing any more
           --revoke       none any more
+
+    Keys (pairs whose private half never leaves whorld):
+      key generate NAME  make a key pair, and write its public half
+      key list           list the keys
+      key public NAME    write the public half of a key
+      key sign NAME      sign what comes on standard input
+      key delete NAME    delete a key
+        -t, --type TYPE  of generate: \(KeyKind.allCases.map(\.rawValue).joined(separator: " or "))
+        -r, --require WHAT
+                         of generate: what each use asks for, as of set
+        -c, --accessible WHEN
+                         of generate: when it can be used at all, as of set
 
     Accounts (for administrators):
       forget NAME        remove all that is kept for an account: fingers and secrets
@@ -66,6 +80,7 @@ enum HelpTexts {
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
     case .recover: "whorl recover [--recovery]"
+    case .keychain: "whorl keychain check\n       whorl keychain rekey"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
     case .list: "whorl list"
@@ -74,6 +89,14 @@ enum HelpTexts {
     case .importFile:
       "whorl import FILE [--skip-existing | --replace] [--passphrase-fd N]\n"
         + "       whorl import FILE --csv|--pairs [--require WHAT] [--accessible WHEN] [--skip-existing | --replace]"
+    case .key:
+      """
+      whorl key generate NAME [--type TYPE] [--require WHAT] [--accessible WHEN]
+             whorl key list
+             whorl key public NAME [--raw]
+             whorl key sign NAME [--hash HASH] [--digest]
+             whorl key delete NAME
+      """
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
     }
@@ -129,6 +152,13 @@ enum HelpTexts {
       other means since, the one from before, or the recovery key, is asked for once as well.
       """
     case .lock: "Locks the secrets that are not always accessible, until your password is given again."
+    case .keychain:
+      """
+      check looks at every row and key that is stored, and decrypts what is not locked to see that it is whole, without a
+      finger and without showing it. Exit code 11 if something is damaged.
+      rekey makes new keys and encrypts every secret anew, all of them or none. Takes your password, and ends the recovery
+      key.
+      """
     case .recover:
       """
       Brings your secrets back where the machine's own key to them is lost (firmware that changed under a TPM, a disk in
@@ -169,6 +199,18 @@ enum HelpTexts {
         -r, --require WHAT, -c, --accessible WHEN
                            what the secrets of a list ask for (see whorl help set)
         --passphrase-fd N  read the passphrase from that descriptor
+      """
+    case .key:
+      """
+      Keeps key pairs whose private half never leaves whorld: it signs there, after what it requires was shown.
+      generate   makes a pair and writes the public half (PEM); --type is ed25519 (the default) or p256, --require what
+                 each use asks for and --accessible when, as of set; "current" destroys the key once a finger is enrolled or deleted
+      list       name, tab, type, tab, what it requires; as list
+      public     writes the public half as PEM, with --raw its bytes (65 of p256, 32 of ed25519); asks for nothing
+      sign       signs standard input, a mebibyte at most, and writes the signature: 64 bytes of ed25519, DER of p256; in
+                 base64 where that is a terminal. Of p256 --hash is sha256 (the default), sha384 or sha512, and with
+                 --digest standard input is that hash itself
+      delete     deletes a key without asking
       """
     case .forget:
       """

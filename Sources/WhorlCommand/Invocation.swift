@@ -13,6 +13,7 @@ enum Invocation: Sendable, Equatable {
   case get(name: String)
   case list
   case remove(name: String)
+  case key(KeyInvocation)
   case export(ExportOrder)
   case importFile(ImportOrder)
   /// `recovery`: with the recovery key instead of the password.
@@ -21,6 +22,7 @@ enum Invocation: Sendable, Equatable {
   /// `recovery`: with the recovery key, also where the password would do.
   case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
+  case keychain(KeychainDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -28,12 +30,20 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, export
+  case status, enroll, verify, fingers, delete, set, get, list, rm, key, export
   case importFile = "import"
-  case unlock, lock, recover
+  case unlock, lock, recover, keychain
   case recoveryKey = "recovery-key"
   case forget
   case renameUser = "rename-user"
+}
+
+/// What `keychain` does.
+enum KeychainDeed: String, Sendable, CaseIterable {
+  /// Looks at everything that is stored.
+  case check
+  /// Encrypts it anew under new keys.
+  case rekey
 }
 
 /// What `recovery-key` does.

@@ -78,11 +78,12 @@ enum InvocationParser {
     case .forget: [uid, yes, help]
     case .export: BackupOrders.exportOptions + [help]
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
-    case .status, .renameUser, .get, .list, .rm, .lock: [help]
+    case .status, .renameUser, .get, .list, .rm, .lock, .keychain, .key: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    if verb == .key { return try KeyInvocationParser.parse(words) }
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
       takesNames: [.set, .get, .rm, .export, .importFile, .forget, .renameUser].contains(verb)
@@ -123,6 +124,7 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .key: return try KeyInvocationParser.parse(words)
     case .export: return .export(try BackupOrders.export(operands, scanned.options))
     case .importFile:
       return .importFile(
@@ -137,6 +139,11 @@ enum InvocationParser {
     case .lock:
       try none(operands, verb)
       return .lock
+    case .keychain:
+      guard operands.count == 1, let deed = KeychainDeed(rawValue: operands[0]) else {
+        throw CommandFailure(.usage, "keychain takes check or rekey: whorl keychain check")
+      }
+      return .keychain(deed)
     case .recoveryKey:
       try none(operands, verb)
       guard !given("replace") || !given("revoke") else {

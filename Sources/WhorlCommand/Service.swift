@@ -45,6 +45,18 @@ protocol Service: AnyObject {
     reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> WhorlImported
 
+  // Keys of the command's.
+  /// The keys of that name (all for nil) in the order they were made, also those that are gone.
+  func keys(named name: String?) async throws(WhorlError) -> [KeyListing]
+  /// Makes a key pair; gives the public key.
+  func generateKey(name: String, kind: KeyKind, requirement: Requirement, accessible: Accessibility)
+    async throws(WhorlError) -> [UInt8]
+  func sign(
+    _ data: [UInt8], with name: String, by algorithm: WhorlSignatureAlgorithm, in context: WhorlContext,
+    reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> [UInt8]
+  func removeKey(name: String) async throws(WhorlError)
+
   // Authentication contexts.
   func openContext() async throws(WhorlError) -> WhorlContext
   func closeContext(_ context: WhorlContext) async
@@ -56,6 +68,9 @@ protocol Service: AnyObject {
   /// False where there was none.
   func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
   func lockKeys() async throws(WhorlError)
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport
+  /// Gives how many secrets were encrypted anew.
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int
   /// Bring the caller's secrets back whose device key is lost.
   func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError)
   func recover(passcode: borrowing SecretBytes) async throws(WhorlError)
@@ -98,6 +113,20 @@ struct ReaderListing: Sendable, Equatable {
 enum CommandItems {
   /// Their service attribute; the account attribute is the name.
   static let service = "whorl"
+}
+
+/// A key's name, kind and public half, and what its use asks for.
+struct KeyListing: Sendable, Equatable {
+  let name: String
+  /// As the bus names it.
+  let type: String
+  /// Without `private-key-usage`, which asks for nothing.
+  let constraints: [String]
+  /// The fingers changed or the password was removed, and the private half was destroyed.
+  let isGone: Bool
+  /// The protection class's bus name.
+  var protection = Accessibility.always.rawValue
+  let publicKey: [UInt8]
 }
 
 /// A secret's name and what it asks for.

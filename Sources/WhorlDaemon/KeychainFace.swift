@@ -18,7 +18,7 @@ final class KeychainFace: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     try await frame.answer(call) { caller in
       // What may wait for a person waits for that outside the line.
-      guard !["CopySecret", "Update", "Export", "Import"].contains(call.method) else {
+      guard !["CopySecret", "Update", "Sign", "Agree", "Export", "Import"].contains(call.method) else {
         return try await self.answer(call, caller)
       }
       return try await self.frame.limits.runAtStore(for: caller.user) { try await self.answer(call, caller) }
@@ -26,6 +26,7 @@ final class KeychainFace: BusHandler {
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
+    if let answer = try await answerAboutKeys(call, caller) { return answer }
     let arguments = call.arguments
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {
@@ -92,6 +93,21 @@ final class KeychainFace: BusHandler {
 
     case ("Export", 3): return try await export(call, caller, owner)
     case ("Import", 4): return try await importItems(call, caller, owner)
+
+    case ("Check", 0):
+      let report = try await enclave.checkKeychain(of: caller.user)
+      return BusAnswer([
+        .options([
+          "items": .uint32(UInt32(clamping: report.items)), "whole": .uint32(UInt32(clamping: report.whole)),
+          "unread": .uint32(UInt32(clamping: report.unread)), "lost": .uint32(UInt32(clamping: report.lost)),
+          "problems": .strings(report.problems), "problem-count": .uint32(UInt32(clamping: report.problemCount)),
+        ])
+      ])
+
+    case ("Rekey", 2):
+      let passcode = try CallFrame.secret(call, arguments[1], limit: Enclave.Limits.passcodeBytes)
+      let count = try await enclave.rekey(try CallFrame.context(arguments[0]), owner: owner, passcode: passcode)
+      return BusAnswer([.uint32(UInt32(clamping: count))])
 
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")

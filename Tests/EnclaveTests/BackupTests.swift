@@ -210,8 +210,10 @@ struct `A backup` {
       context: (context, .alice))
     var key = ItemAttributes(itemClass: .key)
     key.keyRole = .private
+    key.keyType = .ed25519
     try await bench.enclave.add(
-      user: Bench.alice, attributes: key, accessControl: .unconstrained, secret: try secretBytes("x"))
+      user: Bench.alice, attributes: key, accessControl: .unconstrained,
+      secret: try secretBytes(String(repeating: "k", count: 32)))
     let (memory, summary) = try await bench.everything(touching: false)
     #expect(summary.exported == 1)
     #expect(summary.thisDeviceOnly == 4)

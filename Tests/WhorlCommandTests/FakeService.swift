@@ -20,6 +20,7 @@ final class FakeService: Service {
   /// What was asked, a word or two each.
   private(set) var calls: [String] = []
   var stored: [Stored] = []
+  var storedKeys: [KeyListing] = []
   var statusAnswer = {
     var status = WhorlStatus()
     var reader = WhorlStatus.Reader()
@@ -58,7 +59,7 @@ final class FakeService: Service {
   private var preferred: CheckedContinuation<Void, Never>?
   private var wasPreferred = false
 
-  private func enter(_ call: String, _ detail: String = "") throws(WhorlError) {
+  func enter(_ call: String, _ detail: String = "") throws(WhorlError) {
     calls.append(detail.isEmpty ? call : "\(call) \(detail)")
     if let absence { throw absence }
     guard var left = problems[call], !left.isEmpty else { return }
@@ -155,7 +156,7 @@ final class FakeService: Service {
     } catch { throw WhorlError(.failed, error.description) }
   }
 
-  private func authorize(
+  func authorize(
     _ constraints: [String], _ progress: @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) {
     if constraints.isEmpty || passcodeGiven { return }
@@ -295,6 +296,21 @@ final class FakeService: Service {
       throw WhorlError(.authenticationFailed, "the password is wrong; try again")
     }
     statusAnswer.storeError = ""
+  }
+
+  var report = WhorlKeychainReport()
+
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
+    try enter("check")
+    return report
+  }
+
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try enter("rekey")
+    guard passcode.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.passcode else {
+      throw WhorlError(.authenticationFailed, "")
+    }
+    return stored.count
   }
 
   func lockKeys() async throws(WhorlError) {
