@@ -5,6 +5,7 @@
 #   make test        every test
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
 #   make bench       speed and size of the keychain: ITEMS="10 1000 100000"
+#   make fuzz        hostile rows, keybags, export files and queries: SECONDS=600 each; what fails is in build/fuzz
 #   make lint        formatting, clang-tidy, man pages, dependency rules
 #   make install     DESTDIR= PREFIX=/usr/local
 #   make uninstall   takes Whorl's lines out of the PAM stacks first
@@ -34,7 +35,7 @@ COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
 PROGRAMS = whorl whorld whorl-reader whorl-passcode
 
-.PHONY: all programs demo test soak bench lint install uninstall clean packages-build packages-test format
+.PHONY: all programs demo test soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so
 
 packages-build:
@@ -75,6 +76,17 @@ soak: packages-test
 bench:
 	$(SWIFT) build -c release --scratch-path $(SCRATCH) --product keychain-bench
 	@folder="$$(mktemp -d)" && $(SCRATCH)/release/keychain-bench "$$folder/keychains" $(ITEMS); rm -rf "$$folder"
+
+fuzz: packages-build
+	SWIFT="$(SWIFT)" Tests/Fuzz/run.sh $(SCRATCH)/fuzz $(or $(SECONDS),600)
+
+# One input that failed, once it is mended or to see why.
+fuzz-one:
+	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 $(SCRATCH)/fuzz/release/fuzz-$(TARGET) $(INPUT)
+
+# After a change of a format: the least of all inputs found so far that reach what they reach together.
+fuzz-corpus: packages-build
+	SWIFT="$(SWIFT)" Tests/Fuzz/run.sh $(SCRATCH)/fuzz corpus
 
 lint:
 	Tests/lint.sh

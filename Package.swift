@@ -78,6 +78,9 @@ let fuzzTargets: [Target] = [
     name: "FuzzKit", dependencies: ["Keychain", "SecretMemory"], path: "Tests/Fuzz/FuzzKit", swiftSettings: settings),
   program("fuzz-rows", ["FuzzKit", "Keychain", "SecretMemory"], path: "Tests/Fuzz/fuzz-rows"),
   program("fuzz-keybag", ["FuzzKit", "Keychain", "SecretMemory"], path: "Tests/Fuzz/fuzz-keybag"),
+  program(
+    "fuzz-exports", ["FuzzKit", "CPosix", "Keychain", "KeychainArchive", "SecretMemory"],
+    path: "Tests/Fuzz/fuzz-exports"),
   program("fuzz-queries", ["FuzzKit", "Bus", "Enclave", "Keychain", "WhorlDaemon"], path: "Tests/Fuzz/fuzz-queries"),
 ]
 let isFuzzing = Context.environment["WHORL_FUZZ"] != nil

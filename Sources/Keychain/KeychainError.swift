@@ -111,10 +111,13 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// `text` for a one-line message: at most 64 characters, control characters replaced, in quotes.
+/// `text` for a one-line message: at most 64 characters, control characters and line ends replaced, in quotes.
 func printable(_ text: String) -> String {
   let shown = text.unicodeScalars.prefix(64).map { scalar in
-    scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format ? "?" : String(scalar)
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+    default: String(scalar)
+    }
   }
   return "\"\(shown.joined())\(text.unicodeScalars.count > 64 ? "..." : "")\""
 }

@@ -60,10 +60,10 @@ extension KeychainFace {
     }
   }
 
-  private static func unknown(_ algorithm: String, _ known: [String]) -> BusMethodError {
+  nonisolated static func unknown(_ algorithm: String, _ known: [String]) -> BusMethodError {
     .whorl(
       "Unsupported",
-      "This version of Whorl does not know the algorithm \"\(algorithm.prefix(64))\"; it knows "
+      "This version of Whorl does not know the algorithm \(algorithm.quoted); it knows "
         + known.joined(separator: ", ") + ".")
   }
 }

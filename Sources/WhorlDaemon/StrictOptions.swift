@@ -1,4 +1,5 @@
 internal import Bus
+internal import ReaderLink
 
 /// The a{sv} of a call, read key by key. What is left at the end, or has another type, is refused by name.
 struct StrictOptions {
@@ -32,7 +33,7 @@ struct StrictOptions {
   /// Refuses what nobody has read.
   func finish() throws(BusMethodError) {
     if let key = values.keys.sorted().first {
-      throw .whorl("Param", "This version of Whorl does not know the \(what) \"\(key.prefix(64))\".")
+      throw .whorl("Param", "This version of Whorl does not know the \(what) \(key.quoted).")
     }
   }
 
@@ -49,5 +50,15 @@ extension BusMethodError {
   /// `org.whorl.Error.NAME` with one line for people.
   static func whorl(_ name: String, _ message: String) -> BusMethodError {
     BusMethodError(name: "org.whorl.Error." + name, message: message)
+  }
+}
+
+extension String {
+  /// What a caller wrote, for a one-line message: at most 64 characters, printable ones, in quotes.
+  var quoted: String {
+    // Scalars: a "character" of Swift's can be any number of them.
+    var shown = ""
+    shown.unicodeScalars.append(contentsOf: printable.unicodeScalars.prefix(64))
+    return "\"\(shown)\""
   }
 }

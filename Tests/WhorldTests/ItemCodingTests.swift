@@ -1,7 +1,7 @@
 import Bus
-import Keychain
 import Testing
 
+@testable import Keychain
 @testable import WhorlDaemon
 
 @Suite struct ItemCodingTests {
@@ -56,5 +56,38 @@ import Testing
       "negative": .boolean(false),
     ])
     #expect(try ItemCoding.attributes(given) == wanted)
+  }
+
+  @Test(arguments: [
+    "two\nlines", "two\u{2028}lines", "right\u{202E}to left", "\u{1B}[31mred",
+    "e" + String(repeating: "\u{301}", count: 100_000),
+  ])
+  func `Whatever a caller names stays one short line in the error`(_ name: String) throws {
+    var lines: [String] = []
+    func collect(_ body: () throws -> Void) {
+      do { try body() } catch let error as KeychainError { lines.append(error.description) } catch
+        let error as BusMethodError
+      { lines.append(error.message) } catch { Issue.record("\(error)") }
+    }
+    collect { _ = try ItemCoding.attributes(.options([name: .uint32(1)])) }
+    collect { _ = try ItemCoding.query(.options(["class": .string(name)]), what: "query key") }
+    for option in ["protection": BusValue.string(name), "constraints": .strings([name])] {
+      collect {
+        var keys = try StrictOptions(.options([option.key: option.value]), what: "option")
+        _ = try ItemCoding.accessControl(&keys)
+      }
+    }
+    collect {
+      try ItemCoding.attributes(.options(["class": .string("key"), "key-type": .string(name)])).validate()
+    }
+    lines.append(KeychainFace.unknown(name, ["known"]).message)
+    #expect(lines.count == 6)
+    for line in lines {
+      #expect(line.utf8.count < 500)
+      #expect(
+        line.unicodeScalars.allSatisfy {
+          ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+        })
+    }
   }
 }

@@ -21,7 +21,10 @@ public func require(
 /// Holds for every error text: one line for people, of bounded length.
 public func requireLine(_ text: String, file: StaticString = #fileID, line: UInt = #line) {
   require(!text.isEmpty && text.utf8.count <= 1024, "an error text of \(text.utf8.count) bytes", file: file, line: line)
-  let odd = text.unicodeScalars.first { $0.properties.generalCategory == .control }
+  let odd = text.unicodeScalars.first { scalar in
+    // What ends a line or turns its direction round.
+    [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+  }
   require(odd == nil, "an error text of one line: \(text.debugDescription)", file: file, line: line)
 }
 
