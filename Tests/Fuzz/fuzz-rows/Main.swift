@@ -8,25 +8,28 @@ struct RowTarget: FuzzTarget {
   private let forms = ByteForms()
   private let fingers: FingerRows
   private let items: ItemRows
+  private let records: RecordRows
 
   init() throws {
     fingers = try FingerRows()
     items = try ItemRows()
+    records = try RecordRows()
   }
 
   func run(_ input: [UInt8]) throws {
     var input = FuzzInput(input)
-    switch input.choice(5) {
+    switch input.choice(6) {
     case 0: forms.body(input.all())
     case 1: forms.accessControl(input.all())
     case 2: forms.value(&input)
     case 3: try fingers.run(&input)
-    default: try items.run(&input)
+    case 4: try items.run(&input)
+    default: try records.run(&input)
     }
   }
 
   static var seeds: [[UInt8]] {
-    get throws { ByteForms.seeds(0, 1, 2) + FingerRows.seeds(3) + (try ItemRows.seeds(4)) }
+    get throws { ByteForms.seeds(0, 1, 2) + FingerRows.seeds(3) + (try ItemRows.seeds(4)) + RecordRows.seeds(5) }
   }
 }
 
