@@ -159,11 +159,8 @@ final class KeybagRows {
         seed.write(UInt8(0))
       }
       seeds.append(seed.bytes)
-      // And with something else in a column.
-      seed.write(UInt8(1))
-      seed.write(UInt8(2))
-      seed.write(UInt8(2))
-      seed.write(UInt8(3))
+      // And with parameters in another slot, or other ones.
+      for byte in [1, 2, UInt8(slots.count % 3 + 1), 3] { seed.write(byte) }
       seed.write(field: StretchingParameters(cost: .none).bytes)
       seeds.append(seed.bytes)
     }
