@@ -213,11 +213,12 @@ public final class BusTransport: WhorlTransport {
 
   /// CopyMatching.
   public func items(
-    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool
+    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool, after reference: [UInt8]?
   ) async throws(WhorlError) -> [WhorlItem] {
     var options: [String: BusValue] = [:]
     if limit > 0 { options["limit"] = .uint32(limit) }
     if includingInvalidated { options["invalidated"] = .boolean(true) }
+    if let reference { options["after"] = .bytes(reference) }
     let reply = try await call(
       Self.keychain, "CopyMatching", [.options(query.values), .options(options)], expecting: "aa{sv}")
     var items: [WhorlItem] = []

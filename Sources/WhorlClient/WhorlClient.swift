@@ -150,14 +150,32 @@ public final class WhorlClient {
   /// - Parameters:
   ///   - limit: the most to give; 0 for all.
   ///   - includingInvalidated: also those that are gone because the fingers changed.
+  ///   - reference: the persistent reference of the last item of the part before, to have many items in parts.
   public func copyMatching(
-    _ query: WhorlAttributes, limit: UInt32 = 0, includingInvalidated: Bool = false
+    _ query: WhorlAttributes, limit: UInt32 = 0, includingInvalidated: Bool = false, after reference: [UInt8]? = nil
   ) async throws(WhorlError) -> [WhorlItem] {
     do throws(WhorlError) {
-      return try await transport.items(matching: query, limit: limit, includingInvalidated: includingInvalidated)
+      return try await transport.items(
+        matching: query, limit: limit, includingInvalidated: includingInvalidated, after: reference)
     } catch  where error.code == .itemNotFound {
       return []
     }
+  }
+
+  /// The items that match, in parts of at most `count`, so that many of them take little memory.
+  ///
+  /// - Parameter body: takes a part; not called for none.
+  public func forEachPart(
+    of query: WhorlAttributes, count: UInt32 = 500, includingInvalidated: Bool = false,
+    _ body: ([WhorlItem]) async throws(WhorlError) -> Void
+  ) async throws(WhorlError) {
+    var last: [UInt8]?
+    repeat {
+      let part = try await copyMatching(
+        query, limit: count, includingInvalidated: includingInvalidated, after: last)
+      if !part.isEmpty { try await body(part) }
+      last = part.count == Int(count) ? part.last?.attributes.persistentReference : nil
+    } while last != nil
   }
 
   /// The secret of the first item that matches, once its constraints are satisfied in the context.

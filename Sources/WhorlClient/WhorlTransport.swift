@@ -55,9 +55,9 @@ public protocol WhorlTransport: AnyObject {
     _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?,
     secret: borrowing SecretBytes
   ) async throws(WhorlError)
-  /// CopyMatching, in the order of adding. `limit` 0 is no limit.
+  /// CopyMatching, in the order of adding. `limit` 0 is no limit; `reference` is that of the last item before.
   func items(
-    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool
+    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool, after reference: [UInt8]?
   ) async throws(WhorlError) -> [WhorlItem]
   /// CopySecret: of the first item that matches.
   func secret(

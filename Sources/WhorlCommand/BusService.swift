@@ -40,9 +40,22 @@ final class BusService: Service {
   // MARK: - Items
 
   func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
-    let items = try await whorl.copyMatching(query(name), includingInvalidated: true)
+    listings(of: try await whorl.copyMatching(query(name), includingInvalidated: true), named: name)
+  }
+
+  /// So many items are asked for at a time.
+  private static let part: UInt32 = 500
+
+  func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?) {
+    let items = try await whorl.copyMatching(
+      query(nil), limit: Self.part, includingInvalidated: true, after: reference)
+    let next = items.count == Int(Self.part) ? items.last?.attributes.persistentReference : nil
+    return (listings(of: items, named: nil), next)
+  }
+
+  private func listings(of items: [WhorlItem], named name: String?) -> [ItemListing] {
     // A query is a wish: what the command shows and changes is what it asked for.
-    return items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
+    items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
       .map {
         ItemListing(
           name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue),

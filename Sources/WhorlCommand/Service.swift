@@ -24,6 +24,8 @@ protocol Service: AnyObject {
   // The keychain: items of service "whorl".
   /// The items of that name (all for nil) in the order they were added, also those that are gone.
   func items(named name: String?) async throws(WhorlError) -> [ItemListing]
+  /// All items in parts: those after the one that `reference` names, and the reference for the next part; nil: no more.
+  func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?)
   func add(
     name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
   ) async throws(WhorlError)

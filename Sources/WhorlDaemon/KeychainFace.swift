@@ -46,9 +46,10 @@ final class KeychainFace: BusHandler {
       var options = try StrictOptions(arguments[1], what: "option")
       let limit = try options.number("limit") ?? 0
       let invalidated = try options.flag("invalidated") ?? false
+      let after = try options.bytes("after")
       try options.finish()
       let items = try await enclave.copyMatching(
-        user: caller.user, query: query, limit: Int(limit), includeInvalidated: invalidated)
+        user: caller.user, query: query, limit: Int(limit), includeInvalidated: invalidated, after: after)
       return BusAnswer([.array(element: "a{sv}", try ItemCoding.summaries(items))])
 
     case ("CopySecret", 3):

@@ -119,6 +119,16 @@ final class FakeService: Service {
     }
   }
 
+  /// So many items come in a part.
+  var partSize = 2
+
+  func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?) {
+    let all = try await items(named: nil)
+    let start = Int(reference?.first ?? 0)
+    let part = Array(all.dropFirst(start).prefix(partSize))
+    return (part, start + part.count < all.count ? [UInt8(start + part.count)] : nil)
+  }
+
   func add(
     name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
   ) async throws(WhorlError) {
