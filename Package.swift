@@ -49,14 +49,20 @@ let testTargets: [Target] = [
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
-  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit", "keychain-writer"], exclude: ["Fixtures"]),
+  tests("KeychainArchiveTests", ["KeychainArchive", "SecretMemory", "CPosix"]),
+  tests(
+    "KeychainTests", ["Keychain", "KeychainArchive", "SecretMemory", "CSQLite", "TestKit", "keychain-writer"],
+    exclude: ["Fixtures"]),
   tests("KeyPairsTests", ["KeyPairs", "SecretMemory"]),
-  tests("EnclaveTests", ["Enclave", "Keychain", "KeyPairs", "SecretMemory", "TestKit"]),
+  tests("EnclaveTests", ["Enclave", "Keychain", "KeychainArchive", "KeyPairs", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
-    ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
+    [
+      "WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
+      "CPosix", "TestKit",
+    ]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
@@ -105,9 +111,10 @@ let package = Package(
 
     // The secrets.
     library("SecretMemory", ["CSodium", "CPosix"]),
+    library("KeychainArchive", ["SecretMemory", "CSodium"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
     library("KeyPairs", ["SecretMemory", "CSodium", "CCrypto"]),
-    library("Enclave", ["Keychain", "KeyPairs", "SecretMemory"]),
+    library("Enclave", ["Keychain", "KeychainArchive", "KeyPairs", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
@@ -118,7 +125,8 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeyPairs", "SecretMemory", "PrintStore",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "KeyPairs", "SecretMemory",
+        "PrintStore",
         "ReaderKeeper",
         "ReaderLink", "CPosix",
         "CInterfaces",
@@ -126,7 +134,7 @@ let package = Package(
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
-    library("WhorlCommand", ["WhorlClient", "SecretMemory", "GLibLoop", "CPosix"]),
+    library("WhorlCommand", ["WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

@@ -42,6 +42,11 @@ extern int close_range(unsigned int first, unsigned int last, int flags);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 static inline int cposix_memfd_create(const char *name, unsigned int flags) { return memfd_create(name, flags); }
+/// rename(2) that replaces nothing: EEXIST where the new name is there, EINVAL where the file system cannot.
+static inline int cposix_rename_new(const char *from, const char *to) {
+    extern int renameat2(int, const char *, int, const char *, unsigned int);
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, 1u);
+}
 static inline int cposix_fcntl_int(int fd, int command, int argument) { return fcntl(fd, command, argument); }
 static inline int cposix_openat(int directory, const char *path, int flags, mode_t mode) { return openat(directory, path, flags, mode); }
 static inline int cposix_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }

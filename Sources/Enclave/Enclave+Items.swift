@@ -35,7 +35,7 @@ extension Enclave {
   }
 
   /// Throws where a class needs a password that the account does not have; what ended with one ends.
-  private func requirePasscodeIfDue(_ protection: ProtectionClass, of user: UserID) async throws(EnclaveError) {
+  func requirePasscodeIfDue(_ protection: ProtectionClass, of user: UserID) async throws(EnclaveError) {
     guard protection.needsPasscode else { return }
     let state = await passcodes.state(of: user)
     if state == .removed { await lookForPasscode(of: user) }
@@ -284,7 +284,7 @@ extension Enclave {
   }
 
   /// What an item needs a person to show; nil for nothing.
-  private func need(of item: ItemSummary, user: UserID) throws(EnclaveError) -> AuthenticationContext.Need? {
+  func need(of item: ItemSummary, user: UserID) throws(EnclaveError) -> AuthenticationContext.Need? {
     let control = item.accessControl
     let takesFinger = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.takesFinger(item) }
     return Self.need(of: control.personal, control.combination, takesFinger: takesFinger)

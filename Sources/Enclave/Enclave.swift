@@ -52,6 +52,13 @@ public actor Enclave {
   var unrecorded: Set<UserID> = []
   /// For tests: what writing a lockout record fails with.
   var lockoutFault: KeychainError?
+  /// Users of whom an export or import writes.
+  var backups: Set<UserID> = []
+  let passphrases = PassphraseWork()
+  /// Users whose passphrase it looks at, or will: one each, so that nobody waits for many of another's.
+  var derivations: Set<UserID> = []
+  /// For tests: what is done between two parts of an export or import.
+  var betweenBackupParts: (@Sendable () async -> Void)?
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
   /// Passcodes that are right and do not open the keybag yet, for which the former one is needed.

@@ -1,4 +1,5 @@
 public import Keychain
+public import KeychainArchive
 
 /// Why the passcode is wanted rather than a finger.
 public enum PasscodeReason: Sendable, Hashable {
@@ -57,6 +58,10 @@ public enum EnclaveError: Error, Sendable, Equatable {
   case parameter(String)
   /// The keychain refuses, or cannot be had at all (its device key, its disk); names the remedy.
   case keychain(KeychainError)
+  /// What an import brings is there already; names it.
+  case conflict(String)
+  /// The export file, or its passphrase, is not right.
+  case archive(ArchiveError)
   /// The reader failed.
   case sensor(String)
   /// Something else went wrong, such as memory running out.
@@ -86,6 +91,8 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .denied: "Denied"
     case .parameter: "Param"
     case .keychain(let error): Self.name(of: error)
+    case .conflict: "DuplicateItem"
+    case .archive(let error): Self.name(of: error)
     case .sensor: "ReaderFailed"
     case .failed: "Failed"
     }
@@ -120,6 +127,8 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .denied(let what): what
     case .parameter(let what): what
     case .keychain(let error): error.description
+    case .conflict(let what): what
+    case .archive(let error): error.description
     case .sensor(let why): why
     case .failed(let why): why
     }
@@ -134,6 +143,18 @@ public enum EnclaveError: Error, Sendable, Equatable {
       "fingers do not count after \(LockoutPolicy.allowedMisses) misses in a row; give your login password"
     case .notEnrolled: "no finger is enrolled that may open secrets; give your login password"
     case .noReader(let why): "\(why), or give your login password"
+    }
+  }
+
+  private static func name(of error: ArchiveError) -> String {
+    switch error {
+    case .notAnExportFile: "NotArchive"
+    case .tooNew: "ArchiveTooNew"
+    case .refusedCost, .truncated, .altered: "ArchiveDamaged"
+    case .wrongPassphrase: "WrongPassphrase"
+    case .tooLarge: "TooLarge"
+    case .badPassphrase: "Param"
+    case .io, .memory: "Failed"
     }
   }
 

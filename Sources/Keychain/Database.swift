@@ -18,6 +18,8 @@ final class Database {
   private let handle: OpaquePointer
   /// The file, for messages.
   let path: String
+  /// So many milliseconds a change waits for one that another connection has begun.
+  private var patience: Int32 = 5000
 
   enum Mode {
     /// The file exists and is read and written.
@@ -53,7 +55,7 @@ final class Database {
       throw error
     }
     handle = opened
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, patience)
     // The file is not trusted: no triggers, views or functions of its making run, and no statement edits the schema.
     for (option, value) in [
       (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -165,10 +167,15 @@ final class Database {
       try execute("COMMIT")
       return result
     } catch {
-      // Where SQLite has rolled back already (a full disk, say) there is nothing left to roll back.
-      if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+      rollBackIfOpen()
       throw error
     }
+  }
+
+  /// Takes back what the transaction under way has changed. Where there is none, or where SQLite has rolled back already
+  /// (a full disk, say), there is nothing to do.
+  func rollBackIfOpen() {
+    if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
   }
 
   /// Moves the write-ahead log into the file and empties it, so that overwritten content is in neither. Waits for
@@ -177,7 +184,13 @@ final class Database {
     // sqlite3_wal_checkpoint_v2: the counts are not wanted.
     sqlite3_busy_timeout(handle, 0)
     sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, patience)
+  }
+
+  /// Whether a change waits for one that another connection has begun, or fails with `.busy` at once.
+  func setPatience(_ isOn: Bool) {
+    patience = isOn ? 5000 : 0
+    sqlite3_busy_timeout(handle, patience)
   }
 
   private func check(_ code: Int32) throws(KeychainError) {

@@ -42,6 +42,17 @@ public final class UserKeychain {
     self.now = now
   }
 
+  /// A second connection to the same keychain, which is as unlocked as that one.
+  init(beside other: UserKeychain) throws(KeychainError) {
+    user = other.user
+    now = other.now
+    unlockState = other.unlockState
+    database = try Database(path: other.database.path, mode: .existing)
+    let root = try guarded { () throws(SecretMemoryError) in try other.keys.root.clone() }
+    let pepper = try guarded { () throws(SecretMemoryError) in try other.keys.pepper.clone() }
+    keys = try Keybag.under(root, pepper: pepper, from: database, user: user)
+  }
+
   /// The system's clock, in seconds since 1970.
   public static let systemTime: @Sendable () -> Int64 = { Int64(time(nil)) }
 

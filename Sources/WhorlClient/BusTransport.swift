@@ -322,6 +322,15 @@ public final class BusTransport: WhorlTransport {
 
   // MARK: Calls
 
+  /// A call to the keychain that lasts for as long as it takes; the descriptors stay the caller's.
+  func keychainCall(
+    _ method: String, _ arguments: [BusValue], descriptors: [Int32], expecting: String, daemon: String
+  ) async throws(WhorlError) -> BusReply {
+    try await link.call(
+      Self.path, Self.keychain, method, arguments, descriptors: descriptors, expecting: expecting, daemon: daemon,
+      timeoutMilliseconds: nil)
+  }
+
   func call(
     _ interface: String, _ method: String, _ arguments: [BusValue] = [], file: BusDescriptor? = nil,
     expecting: String, daemon: String? = nil, timeoutMilliseconds: Int? = BusConnection.usualTimeout
@@ -377,7 +386,7 @@ public final class BusTransport: WhorlTransport {
     }
   }
 
-  private func seal(_ secret: borrowing SecretBytes) throws(WhorlError) -> BusDescriptor {
+  func seal(_ secret: borrowing SecretBytes) throws(WhorlError) -> BusDescriptor {
     do throws(SecretMemoryError) {
       return BusDescriptor(owning: try SecretFile.seal(secret, name: "whorl"))
     } catch {
@@ -385,7 +394,7 @@ public final class BusTransport: WhorlTransport {
     }
   }
 
-  private func options(_ value: BusValue, _ method: String) throws(WhorlError) -> [String: BusValue] {
+  func options(_ value: BusValue, _ method: String) throws(WhorlError) -> [String: BusValue] {
     guard let options = value.asOptions else {
       throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a key comes twice in \(method).")
     }

@@ -223,4 +223,28 @@ public final class WhorlClient {
   public func delete(_ query: WhorlAttributes, all: Bool = false) async throws(WhorlError) -> Int {
     try await transport.delete(matching: query, all: all)
   }
+
+  // MARK: Backup
+
+  /// The whole keychain in a file under a passphrase of 1 to 1024 bytes, once the passcode was given to the context and,
+  /// where an item asks for a finger, one was touched. No secret leaves the daemon but encrypted.
+  public func exportItems(
+    under passphrase: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) -> WhorlExport {
+    try await transport.exportItems(under: passphrase, in: context, prompt: prompt, progress: progress)
+  }
+
+  /// Puts what is in an export file into the keychain: all of it, or where this throws nothing.
+  ///
+  /// Prompts only where items are replaced that ask for something. `.wrongPassphrase`, `.archiveDamaged`,
+  /// `.archiveTooNew` and `.notArchive` are about the file; `.duplicateItem` where an item is there and the plan refuses.
+  /// - Parameter file: a memory file (memfd), sealed against growing and shrinking.
+  public func importItems(
+    from file: WhorlFile, under passphrase: borrowing SecretBytes, plan: WhorlImportPlan, in context: WhorlContext,
+    prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
+  ) async throws(WhorlError) -> WhorlImported {
+    try await transport.importItems(
+      from: file, under: passphrase, plan, in: context, prompt: prompt, progress: progress)
+  }
 }

@@ -77,6 +77,14 @@ public struct WhorlError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchUser
     /// The reader failed.
     case readerFailed
+    /// The passphrase is not the export file's.
+    case wrongPassphrase
+    /// The export file is damaged, cut short, or was altered.
+    case archiveDamaged
+    /// The export file was written by a newer version.
+    case archiveTooNew
+    /// The file is no export file.
+    case notArchive
     /// The daemon failed; its log says why.
     case failed
     /// An error of net.reactivated.Fprint.
@@ -154,7 +162,8 @@ extension WhorlError.Code {
     "ApplicationPasswordNeeded": .applicationPasswordNeeded, "Unsupported": .unsupported, "TooLarge": .tooLarge,
     "StoreUnavailable": .storeUnavailable,
     "StoreDamaged": .storeDamaged, "StoreTooNew": .storeTooNew, "NoSuchUser": .noSuchUser,
-    "ReaderFailed": .readerFailed, "Failed": .failed,
+    "ReaderFailed": .readerFailed, "WrongPassphrase": .wrongPassphrase, "ArchiveDamaged": .archiveDamaged,
+    "ArchiveTooNew": .archiveTooNew, "NotArchive": .notArchive, "Failed": .failed,
   ]
 }
 

@@ -96,4 +96,15 @@ public protocol WhorlTransport: AnyObject {
   ) async throws(WhorlError) -> SecretBytes
   /// Delete; gives how many. `all` allows a query without service and account.
   func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int
+
+  /// Export: into a file under a passphrase of 1 to 1024 bytes.
+  func exportItems(
+    under passphrase: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlExport
+  /// Import, all or nothing. The file is a memory file, sealed against growing and shrinking.
+  func importItems(
+    from file: WhorlFile, under passphrase: borrowing SecretBytes, _ plan: WhorlImportPlan, in context: WhorlContext,
+    prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlImported
 }

@@ -10,9 +10,12 @@ final class Authorization {
   /// The failure for a problem with what it is about.
   typealias Explain = @GLibActor (WhorlError, _ subject: String) async -> CommandFailure
 
-  private let item: ItemListing
-  private let deed: String
-  private let noun: String
+  /// What the person is asked for, such as `read the secret "mail"`.
+  private let reason: String
+  /// What a failure is about.
+  private let subject: String
+  /// What may be required.
+  private let constraints: [String]
   private let console: any Console
   private let service: any Service
   private let context: WhorlContext
@@ -23,16 +26,15 @@ final class Authorization {
   private var holder: String?
 
   private init(
-    _ item: ItemListing, _ deed: String, _ noun: String, _ console: any Console, _ service: any Service,
-    _ context: WhorlContext,
-    offersPasscode: Bool, holder: String?, _ explain: @escaping Explain
+    _ reason: String, _ subject: String, _ constraints: [String], _ console: any Console, _ service: any Service,
+    _ context: WhorlContext, offersPasscode: Bool, holder: String?, _ explain: @escaping Explain
   ) {
     self.offersPasscode = offersPasscode
     self.holder = holder
     self.explain = explain
-    self.item = item
-    self.deed = deed
-    self.noun = noun
+    self.reason = reason
+    self.subject = subject
+    self.constraints = constraints
     self.console = console
     self.service = service
     self.context = context
@@ -43,18 +45,33 @@ final class Authorization {
     _ item: ItemListing, deed: String, noun: String = "secret", _ console: any Console, _ service: any Service,
     explain: @escaping Explain
   ) async throws(CommandFailure) -> Authorization {
+    let subject = Escaping.quoted(item.name)
+    return try await open(
+      reason: "\(deed) the \(noun) \(subject)", subject: subject, constraints: item.constraints, console, service,
+      explain: explain)
+  }
+
+  /// A new context for something that may require these constraints. Close it.
+  /// - Parameters:
+  ///   - reason: what the person is asked for, after "Touch the reader to".
+  ///   - subject: what a failure is about.
+  static func open(
+    reason: String, subject: String, constraints: [String], _ console: any Console, _ service: any Service,
+    explain: @escaping Explain
+  ) async throws(CommandFailure) -> Authorization {
     do throws(WhorlError) {
       let context = try await service.openContext()
-      let takesFinger = ![Requirement.none, .passcode].map(\.constraints).contains(item.constraints)
+      let takesFinger = ![Requirement.none, .passcode].map(\.constraints).contains(constraints)
       let status = takesFinger ? try? await service.status() : nil
       // An account without a password has nothing to type there, and during a pause none is looked at.
       let offers =
-        item.constraints == Requirement.presence.constraints && console.isForeground
+        constraints == Requirement.presence.constraints && console.isForeground
         && status?.passcode != "not-set" && (status?.passcodeDelay ?? 0) == 0
       return Authorization(
-        item, deed, noun, console, service, context, offersPasscode: offers, holder: status.flatMap(holder), explain)
+        reason, subject, constraints, console, service, context, offersPasscode: offers,
+        holder: status.flatMap(holder), explain)
     } catch {
-      throw await explain(error, Escaping.quoted(item.name))
+      throw await explain(error, subject)
     }
   }
 
@@ -101,9 +118,7 @@ final class Authorization {
 
   // MARK: - Parts
 
-  private var reason: String { "\(deed) the \(noun) \(Escaping.quoted(item.name))" }
-
-  private var takesPasscode: Bool { item.constraints == Requirement.presence.constraints }
+  private var takesPasscode: Bool { constraints == Requirement.presence.constraints }
 
   private var promptText: TouchPrompt.Text {
     TouchPrompt.Text(deed: reason, offersPasscode: offersPasscode && console.isForeground)
@@ -134,7 +149,6 @@ final class Authorization {
   private func answer(
     _ problem: WhorlError, declined: Bool, _ hasGivenPasscode: inout Bool
   ) async throws(CommandFailure) {
-    let subject = Escaping.quoted(item.name)
     if Task.isCancelled { throw .cancelled }
     let wanted = problem.code == .passcodeNeeded || (declined && problem.code == .userFallback)
     // Once: a daemon that is never content must not make an endless loop.

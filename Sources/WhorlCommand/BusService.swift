@@ -5,8 +5,7 @@ import WhorlClient
 /// The daemon over the bus. An item of the command's is the account NAME of the service "whorl".
 @GLibActor
 final class BusService: Service {
-  /// The service attribute of the items that belong to the command.
-  private static let itemService = "whorl"
+  private static let itemService = CommandItems.service
   private static let itemClass = "generic-password"
 
   private let transport: BusTransport
@@ -92,6 +91,22 @@ final class BusService: Service {
   }
 
   func remove(name: String) async throws(WhorlError) { _ = try await whorl.delete(query(name)) }
+
+  func exportItems(
+    under passphrase: borrowing SecretBytes, in context: WhorlContext, reason: String,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlExport {
+    try await whorl.exportItems(
+      under: passphrase, in: context, prompt: WhorlPrompt(reason: reason), progress: progress)
+  }
+
+  func importItems(
+    from file: WhorlFile, under passphrase: borrowing SecretBytes, _ plan: WhorlImportPlan, in context: WhorlContext,
+    reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlImported {
+    try await whorl.importItems(
+      from: file, under: passphrase, plan: plan, in: context, prompt: WhorlPrompt(reason: reason), progress: progress)
+  }
 
   private func query(_ name: String?) -> WhorlAttributes {
     WhorlAttributes(itemClass: Self.itemClass, service: Self.itemService, account: name)

@@ -39,7 +39,7 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .unlock, .lock, .recover, .recoveryKey, .keychain:
+    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain:
       try await performOnSecrets(invocation)
     case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
@@ -62,6 +62,8 @@ struct Commands {
       case .get(let name): try await get(name)
       case .list: try await list()
       case .remove(let name): try await remove(name)
+      case .export(let order): try await export(order)
+      case .importFile(let order): try await importFile(order)
       case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()

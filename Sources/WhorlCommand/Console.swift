@@ -11,9 +11,12 @@ protocol Console: AnyObject {
   var isForeground: Bool { get }
   /// Whether standard input is a terminal, so that a secret is asked for and not read.
   var inputIsTerminal: Bool { get }
-
-  /// Whether standard output is a terminal, which takes some bytes for orders.
+  /// Whether standard output is a terminal, which nobody sends a file to.
   var outputIsTerminal: Bool { get }
+  /// Standard input, for what is read as a file.
+  var inputDescriptor: Int32 { get }
+  /// Standard output, for what is written as a file.
+  var outputDescriptor: Int32 { get }
 
   /// One line on standard output.
   func print(_ line: String) async throws(CommandFailure)

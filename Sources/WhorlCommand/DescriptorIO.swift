@@ -59,6 +59,47 @@ enum DescriptorIO {
     }
   }
 
+  /// Copies what `source` gives until its end to a memory file.
+  /// - Throws: `.failed`, naming `what` it is, where reading failed or there is more than `limit`; `.cancelled`.
+  static func copy(
+    from source: Int32, to memory: Int32, limit: Int, what: String
+  ) async throws(CommandFailure) {
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    var done = 0
+    while true {
+      _ = try await Readiness.wait(for: .readable, of: source)
+      let got = Glibc.read(source, &buffer, buffer.count)
+      if got == 0 { return }
+      if got < 0 {
+        guard isFinal(errno) else { continue }
+        throw CommandFailure(.failed, "\(what) cannot be read: \(SystemText.error(errno)); name something readable")
+      }
+      done += got
+      guard done <= limit else { throw CommandFailure(.failed, "\(what) has more than \(limit) bytes") }
+      // Into memory: it takes all, or there is none left.
+      guard Glibc.write(memory, buffer, got) == got else {
+        throw CommandFailure(.failed, "\(what) does not fit into memory: \(SystemText.error(errno)); free some")
+      }
+    }
+  }
+
+  /// Writes a whole memory file out; gives the errno where that failed.
+  static func write(memory: Int32, to descriptor: Int32) async throws(CommandFailure) -> Int32? {
+    var status = stat()
+    let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    var buffer = [UInt8](repeating: 0, count: isFile ? 64 << 10 : chunk)
+    var offset = 0
+    while true {
+      let got = pread(memory, &buffer, buffer.count, off_t(offset))
+      if got == 0 { return nil }
+      if got < 0 { return errno }
+      _ = try await Readiness.wait(for: .writable, of: descriptor)
+      let written = Glibc.write(descriptor, buffer, got)
+      if written < 0, isFinal(errno) { return errno }
+      offset += max(written, 0)
+    }
+  }
+
   /// One read into the buffer from `offset` on; as read(2).
   static func read(_ descriptor: Int32, into buffer: inout SecretBytes, at offset: Int) -> Int {
     buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress.map { $0 + offset }, $0.count - offset) }

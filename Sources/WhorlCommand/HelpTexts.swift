@@ -22,6 +22,8 @@ enum HelpTexts {
       get NAME           write a secret to standard output
       list               list the names of the secrets
       rm NAME            remove a secret
+      export FILE        write all secrets to a file under a passphrase
+      import FILE        put the secrets of such a file, or of a list, back
         -r, --require WHAT
                          of set: what a new secret asks for, one of
                          \(Requirement.allCases.map(\.rawValue).joined(separator: ", "))
@@ -83,6 +85,10 @@ enum HelpTexts {
     case .get: "whorl get NAME"
     case .list: "whorl list"
     case .rm: "whorl rm NAME"
+    case .export: "whorl export FILE [--force] [--passphrase-fd N]"
+    case .importFile:
+      "whorl import FILE [--skip-existing | --replace] [--passphrase-fd N]\n"
+        + "       whorl import FILE --csv|--pairs [--require WHAT] [--accessible WHEN] [--skip-existing | --replace]"
     case .key:
       """
       whorl key generate NAME [--type TYPE] [--require WHAT] [--accessible WHEN]
@@ -172,6 +178,28 @@ enum HelpTexts {
       """
     case .list: "Lists the secrets: name, tab, what it requires (\"gone\" where the fingers changed)."
     case .rm: "Removes a secret without asking."
+    case .export:
+      """
+      Writes all your secrets, those of other programs too, to a new file under a passphrase, which is asked for twice.
+      It takes your password, and a finger where one of the secrets asks for one.
+      Secrets that are to stay on this device are left out and counted.
+        -                  for FILE: standard output
+        -f, --force        replace FILE where it exists
+        --passphrase-fd N  read the passphrase from that descriptor
+      """
+    case .importFile:
+      """
+      Puts all secrets of a file that export wrote into the keychain, or none where something is wrong.
+      A finger or the password is asked for only where --replace replaces secrets that ask for them.
+        -                  for FILE: standard input
+        --skip-existing    keep secrets that are there already; without this or --replace they are an error
+        --replace          put the file's in their place
+        --csv              FILE is a list instead: name,secret on each line, quoted where need be
+        --pairs            FILE is a list instead: NAME=SECRET on each line
+        -r, --require WHAT, -c, --accessible WHEN
+                           what the secrets of a list ask for (see whorl help set)
+        --passphrase-fd N  read the passphrase from that descriptor
+      """
     case .key:
       """
       Keeps key pairs whose private half never leaves whorld: it signs there, after what it requires was shown.

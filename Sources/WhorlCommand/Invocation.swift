@@ -14,6 +14,8 @@ enum Invocation: Sendable, Equatable {
   case list
   case remove(name: String)
   case key(KeyInvocation)
+  case export(ExportOrder)
+  case importFile(ImportOrder)
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
@@ -28,8 +30,11 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, recover, keychain, key, forget
+  case status, enroll, verify, fingers, delete, set, get, list, rm, key, export
+  case importFile = "import"
+  case unlock, lock, recover, keychain
   case recoveryKey = "recovery-key"
+  case forget
   case renameUser = "rename-user"
 }
 

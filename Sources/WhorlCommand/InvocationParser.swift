@@ -76,6 +76,8 @@ enum InvocationParser {
     case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
+    case .export: BackupOrders.exportOptions + [help]
+    case .importFile: BackupOrders.importOptions + [require, accessible, help]
     case .status, .renameUser, .get, .list, .rm, .lock, .keychain, .key: [help]
     }
   }
@@ -84,7 +86,7 @@ enum InvocationParser {
     if verb == .key { return try KeyInvocationParser.parse(words) }
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
-      takesNames: [.set, .get, .rm, .forget, .renameUser].contains(verb)
+      takesNames: [.set, .get, .rm, .export, .importFile, .forget, .renameUser].contains(verb)
     ).scan(words)
     func value(_ name: String) -> String? { scanned.options.last { $0.name == name }?.value }
     func given(_ name: String) -> Bool { scanned.options.contains { $0.name == name } }
@@ -123,6 +125,11 @@ enum InvocationParser {
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
     case .key: return try KeyInvocationParser.parse(words)
+    case .export: return .export(try BackupOrders.export(operands, scanned.options))
+    case .importFile:
+      return .importFile(
+        try BackupOrders.import(
+          operands, scanned.options, try requirement(value("require")), try accessibility(value("accessible"))))
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))

@@ -11,6 +11,8 @@ final class LiveConsole: Console {
   var isForeground: Bool { terminal?.isForeground ?? false }
   var inputIsTerminal: Bool { isatty(0) == 1 }
   var outputIsTerminal: Bool { isatty(1) == 1 }
+  var inputDescriptor: Int32 { 0 }
+  var outputDescriptor: Int32 { 1 }
 
   /// Puts the terminal back as it was; for the moment before the program stops or ends.
   func restoreTerminal() { terminal?.restore() }

@@ -4,7 +4,7 @@ extension WhorlError {
   /// The exit code that stands for it.
   var exitCode: ExitCode {
     switch code {
-    case .authenticationFailed: .authenticationFailed
+    case .authenticationFailed, .wrongPassphrase: .authenticationFailed
     case .userCancel, .userFallback, .systemCancel, .appCancel, .cancelled: .cancelled
     case .biometryLockout, .passcodeDelayed: .lockedOut
     case .biometryNotAvailable: .noReader
@@ -20,7 +20,8 @@ extension WhorlError {
     case .noDaemon, .disconnected, .otherDaemon: .noDaemon
     case .fprint(let name): Self.exitCode(name)
     case .passcodeNotSet, .invalidContext, .duplicateItem, .param, .unsupported, .tooLarge, .readerFailed, .failed,
-      .applicationPasswordNeeded, .noAnswer, .badAnswer, .secretMemory, .unknown:
+      .applicationPasswordNeeded, .archiveDamaged, .archiveTooNew, .notArchive, .noAnswer, .badAnswer, .secretMemory,
+      .unknown:
       .failed
     }
   }
@@ -91,6 +92,10 @@ extension WhorlError {
     case .noSuchUser: "no such user; check the name"
     case .readerFailed:
       "the reader stopped or failed; try again, and look at whorl status and whorld's log if it stays so"
+    case .wrongPassphrase: "the passphrase is not the export file's; try again"
+    case .archiveDamaged: "the export file is damaged or was altered; copy it again, or use another backup"
+    case .archiveTooNew: "the export file was written by a newer version; update Whorl"
+    case .notArchive: "this is no export file of Whorl's; give one that whorl export wrote"
     case .failed: "whorld could not do it; journalctl -u whorld says why"
     case .noDaemon: "whorld does not run and could not be started; try: sudo systemctl start whorld"
     case .otherDaemon:

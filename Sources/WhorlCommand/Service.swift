@@ -37,6 +37,15 @@ protocol Service: AnyObject {
     of name: String, in context: WhorlContext, reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> SecretBytes
   func remove(name: String) async throws(WhorlError)
+  /// The whole keychain as an export file, the items of other programs too.
+  func exportItems(
+    under passphrase: borrowing SecretBytes, in context: WhorlContext, reason: String,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlExport
+  func importItems(
+    from file: WhorlFile, under passphrase: borrowing SecretBytes, _ plan: WhorlImportPlan, in context: WhorlContext,
+    reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlImported
 
   // Keys of the command's.
   /// The keys of that name (all for nil) in the order they were made, also those that are gone.
@@ -100,6 +109,12 @@ struct ReaderListing: Sendable, Equatable {
   let scanType: String
   /// How many touches an enrolment takes; nil where the reader does not say, as before it is claimed.
   let stages: Int?
+}
+
+/// How the items of the command's are told from those of other programs.
+enum CommandItems {
+  /// Their service attribute; the account attribute is the name.
+  static let service = "whorl"
 }
 
 /// A key's name, kind and public half, and what its use asks for.

@@ -18,7 +18,7 @@ final class KeychainFace: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     try await frame.answer(call) { caller in
       // What may wait for a person waits for that outside the line.
-      guard !["CopySecret", "Update", "Sign", "Agree"].contains(call.method) else {
+      guard !["CopySecret", "Update", "Sign", "Agree", "Export", "Import"].contains(call.method) else {
         return try await self.answer(call, caller)
       }
       return try await self.frame.limits.runAtStore(for: caller.user) { try await self.answer(call, caller) }
@@ -91,6 +91,9 @@ final class KeychainFace: BusHandler {
       try options.finish()
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
+
+    case ("Export", 3): return try await export(call, caller, owner)
+    case ("Import", 4): return try await importItems(call, caller, owner)
 
     case ("Check", 0):
       let report = try await enclave.checkKeychain(of: caller.user)

@@ -32,7 +32,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (["whorl", "e"], "enroll"), (["whorl", "enroll", "right-i"], "right-index-finger"),
+    (["whorl", "e"], "enroll export"), (["whorl", "import", "--p"], "--pairs --passphrase-fd"),
+    (["whorl", "export", "--passphrase-fd", "3", "/etc/os-rel"], "/etc/os-release"),
+    (["whorl", "enroll", "right-i"], "right-index-finger"),
     (["whorl", "set", "x", "--require", "p"], "presence passcode"),
     (["whorl", "set", "x", "--require", "=", "p"], "presence passcode"), (["whorl", "get", "m"], "mail my\\ mail"),
     (["whorl", "get", "mail", ""], ""), (["whorl", "delete", "l"], "left-thumb"),

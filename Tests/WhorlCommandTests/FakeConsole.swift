@@ -10,6 +10,9 @@ final class FakeConsole: Console {
   var isForeground = true
   var inputIsTerminal = false
   var outputIsTerminal = false
+  /// /dev/null unless a test puts something in their place.
+  var inputDescriptor: Int32 = -1
+  var outputDescriptor: Int32 = -1
   var input: [UInt8] = []
   /// Answers to `ask`, in turn; none left is Ctrl-D.
   var answers: [String] = []

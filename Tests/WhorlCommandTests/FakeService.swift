@@ -1,4 +1,5 @@
 import GLibLoop
+import Glibc
 import SecretMemory
 import WhorlClient
 
@@ -192,6 +193,46 @@ final class FakeService: Service {
     try enter("remove")
     guard stored.contains(where: { $0.name == name }) else { throw WhorlError(.itemNotFound, "") }
     stored.removeAll { $0.name == name }
+  }
+
+  /// What an export holds.
+  var export: (bytes: [UInt8], counts: @Sendable (inout WhorlExport) -> Void) = ([], { _ in })
+  /// What the last import was given: its bytes, passphrase and plan.
+  private(set) var imported: (bytes: [UInt8], passphrase: [UInt8], plan: WhorlImportPlan)?
+  var importAnswer = WhorlImported()
+  /// The passphrase of what is imported; nil takes any.
+  var archivePassphrase: String?
+
+  func exportItems(
+    under passphrase: borrowing SecretBytes, in context: WhorlContext, reason: String,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlExport {
+    try enter("export", passphrase.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    try await authorize(["device-passcode"], progress)
+    for event in touch { progress(event) }
+    let file: Int32
+    do throws(SecretMemoryError) { file = try MemoryFile.make(name: "test") } catch { throw WhorlError(.failed, "") }
+    write(file, export.bytes, export.bytes.count)
+    var result = WhorlExport(file: WhorlFile(owning: file))
+    export.counts(&result)
+    return result
+  }
+
+  func importItems(
+    from file: WhorlFile, under passphrase: borrowing SecretBytes, _ plan: WhorlImportPlan, in context: WhorlContext,
+    reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> WhorlImported {
+    try enter("import", plan.existing.rawValue)
+    let given = passphrase.withUnsafeBytes { Array($0) }
+    if let archivePassphrase, given != Array(archivePassphrase.utf8) { throw WhorlError(.wrongPassphrase, "") }
+    if plan.existing == .replace { try await authorize(["device-passcode"], progress) }
+    let bytes = file.withDescriptor { file in
+      var bytes = [UInt8](repeating: 0, count: 1 << 20)
+      bytes.removeLast(bytes.count - max(0, pread(file, &bytes, bytes.count, 0)))
+      return bytes
+    }
+    imported = (bytes, given, plan)
+    return importAnswer
   }
 
   func openContext() async throws(WhorlError) -> WhorlContext {

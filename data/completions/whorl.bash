@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete set get list rm unlock lock recover recovery-key keychain key forget rename-user help'
+  local commands='status enroll verify fingers delete set get list rm export import unlock lock recover recovery-key keychain key forget rename-user help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -17,7 +17,7 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash) && ${words[index + 1]-} != '=' ]] &&
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd) && ${words[index + 1]-} != '=' ]] &&
         value=yes
     elif [[ $word == '=' ]]; then
       value=yes
@@ -50,6 +50,8 @@ _whorl() {
     set) options='--require --accessible --help' ;;
     unlock | recover) options='--recovery --help' ;;
     recovery-key) options='--replace --revoke --help' ;;
+    export) options='--force --passphrase-fd --help' ;;
+    import) options='--csv --pairs --skip-existing --replace --require --accessible --passphrase-fd --help' ;;
     forget) options='--uid --yes --help' ;;
     key)
       case $first in
@@ -76,6 +78,10 @@ _whorl() {
       local enrolled
       enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"
       mapfile -t COMPREPLY < <(compgen -W "${enrolled:-$fingers}" -- "$current")
+      ;;
+    export | import)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
       ;;
     key)
       local key
