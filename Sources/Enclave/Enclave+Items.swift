@@ -134,9 +134,8 @@ extension Enclave {
     access.need = need
     if let touch = access.touch {
       access.touch = nil
-      guard need.takesBiometry, isRegistered(touch.print, user: access.owner.user) else {
-        throw .denied(Self.notRegistered(touch))
-      }
+      guard need.takesBiometry else { throw .denied("a finger does not open this item; ask again") }
+      try requireForSecrets(touch, of: access.owner.user)
       return item
     }
     let isTaken = contexts[access.context]?.takeForItem(need, at: clock.uptime()) ?? false
