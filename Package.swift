@@ -47,7 +47,7 @@ let testTargets: [Target] = [
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
-  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
+  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
