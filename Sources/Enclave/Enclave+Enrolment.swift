@@ -59,22 +59,25 @@ extension Enclave {
     _ context: ContextID, owner: ContextOwner, fingers: [StoredFinger]
   ) async throws(EnclaveError) -> Registration {
     try await requirePasscode(in: context, owner)
-    let user = owner.user
-    let new = try withKeychain(of: user) { keychain throws(KeychainError) in
-      try fingers.filter { finger throws(KeychainError) in try keychain.isRegistered(print: finger.print) == nil }
-    }
-    for finger in new { try enrolled(user: user, finger) }
-    return Registration(fingers: new, trusted: try trustReaders(of: new, user))
+    return try register(fingers, of: owner.user)
   }
 
-  /// Registers a finger; whoever calls this has seen the passcode.
-  func enrolled(user: UserID, _ finger: StoredFinger) throws(EnclaveError) {
+  /// What ``register(_:owner:fingers:)`` does once the passcode was seen: nobody else is to call it.
+  func register(_ fingers: [StoredFinger], of user: UserID) throws(EnclaveError) -> Registration {
+    let new = try withKeychain(of: user) { keychain throws(KeychainError) in
+      var new: [StoredFinger] = []
+      for finger in fingers where try keychain.isRegistered(print: finger.print) == nil { new.append(finger) }
+      return new
+    }
+    guard !new.isEmpty else { return Registration(fingers: [], trusted: []) }
+    forgetTouches(of: user)
     try withKeychain(of: user) { keychain throws(KeychainError) in
       // Two readers alike share their prints.
-      guard try keychain.isRegistered(print: finger.print) == nil else { return }
-      try keychain.recordEnrolment(finger: finger.finger, reader: finger.reader, print: finger.print)
+      for finger in new where try keychain.isRegistered(print: finger.print) == nil {
+        try keychain.recordEnrolment(finger: finger.finger, reader: finger.reader, print: finger.print)
+      }
     }
-    forgetTouches(of: user)
+    return Registration(fingers: new, trusted: try trustReaders(of: new, user))
   }
 
   private func trustReaders(of fingers: [StoredFinger], _ user: UserID) throws(EnclaveError) -> [ReaderPlace] {

@@ -244,7 +244,7 @@ extension Enclave {
       try requireUnlocked(operation.user)
       if operation.scope == .secret { try requireForSecrets(touch, of: operation.user) }
     } catch {
-      return finish(id, .failure(error as? EnclaveError ?? .failed("\(error)")))
+      return finish(id, .failure(error))
     }
     recordMatch(of: operation.user, with: touch.print, on: touch.place)
     if operation.scope == .secret, let context = operation.context, contexts[context]?.reuse ?? 0 > 0 {

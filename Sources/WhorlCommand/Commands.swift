@@ -39,7 +39,7 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove: try await performOnSecrets(invocation)
+    case .set, .get, .list, .remove, .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     }
@@ -59,6 +59,10 @@ struct Commands {
       case .get(let name): try await get(name)
       case .list: try await list()
       case .remove(let name): try await remove(name)
+      case .adopt(let fingers): try await adopt(fingers)
+      case .readerList: try await listReaders()
+      case .readerTrust(let id): try await trustReader(id)
+      case .readerDistrust(let which): try await distrustReader(which)
       default: break
       }
     } catch {

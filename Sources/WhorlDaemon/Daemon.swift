@@ -62,7 +62,7 @@ public enum Daemon {
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
-      allowsVirtualReaders: surroundings.isPrivate)
+      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings))
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }
@@ -96,7 +96,8 @@ public enum Daemon {
       hall: hall, enclave: enclave, polkit: services.polkit,
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
-      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions)
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions,
+      trust: ReaderTrust(hall: hall, enclave: enclave))
     keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)

@@ -18,6 +18,7 @@ final class ReaderHall {
   /// Makes Whorl's own folder where it is missing, before something is written there.
   var prepareState: @GLibActor () -> Void = {}
   private let allowsVirtualReaders: Bool
+  private let places: ReaderPlaces
   private(set) var stations: [ReaderStation] = []
   private var lastNumber = -1
   /// The machine sleeps, or is about to: no bridge is started.
@@ -37,8 +38,9 @@ final class ReaderHall {
 
   init(
     keeper: ReaderKeeper, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
-    allowsVirtualReaders: Bool, clock: DaemonClock = .machine
+    allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine
   ) {
+    self.places = places
     self.keeper = keeper
     self.store = store
     self.lostPrints = lostPrints
@@ -182,6 +184,13 @@ final class ReaderHall {
     for station in went { remark(Log.notice, "reader \(station.number) is gone: \(station.description.name)") }
     for station in came { ChipStorage(hall: self, station: station).bringAllBackWhereUnlisted() }
     for lister in listers { lister(came, went) }
+  }
+
+  /// Where a reader stands now; nil where that is not known, or where a second one claims to stand there too.
+  func place(of station: ReaderStation) -> ReaderPlace? {
+    guard !station.isMissing, let place = places.place(of: station.description) else { return nil }
+    let others = stations.filter { $0 !== station }
+    return others.contains { places.place(of: $0.description)?.path == place.path } ? nil : place
   }
 
   /// A line in the log, unless there were too many.

@@ -80,6 +80,7 @@ final class ReaderSensor: BiometrySensor {
         "No fingerprint reader is there that libfprint knows; plug one in, or see in lsusb whether it is seen at all.")
     }
     var chances: [Chance] = []
+    var untrusted: String?
     for station in stations {
       let stored: [(finger: Finger, data: [UInt8])]
       do {
@@ -97,9 +98,21 @@ final class ReaderSensor: BiometrySensor {
       }
       // A reader that only verifies knows one print at a time: the first, as fprintd does.
       if !station.description.features.contains(.identify) { prints = Array(prints.prefix(1)) }
-      if !prints.isEmpty { chances.append(Chance(station: station, prints: prints)) }
+      guard !prints.isEmpty else { continue }
+      let place = hall.place(of: station)
+      if request.scope == .secret {
+        // One that is not trusted may say yes to everything: it is not even asked.
+        guard let place, await request.isTrusted(place) else {
+          untrusted = untrusted ?? station.description.name
+          continue
+        }
+      }
+      chances.append(Chance(station: station, prints: prints, place: place))
     }
-    guard !chances.isEmpty else { throw .notEnrolled }
+    guard !chances.isEmpty else {
+      if let untrusted { throw .noReader(Enclave.untrusted("the reader \(untrusted.printable)")) }
+      throw .notEnrolled
+    }
     // So that it is known below, without waiting for it there.
     _ = await sessions.standing(of: request.connection, for: request.user)
     return try await wait(chances, account.name, request, progress)
@@ -109,6 +122,8 @@ final class ReaderSensor: BiometrySensor {
   private struct Chance {
     let station: ReaderStation
     let prints: [(finger: Finger, data: [UInt8])]
+    /// Where the reader stands; nil where that is not known.
+    let place: ReaderPlace?
   }
 
   /// One touch on one of the readers, within the request's time.
@@ -200,11 +215,13 @@ final class ReaderSensor: BiometrySensor {
         progress: { progress(.retry(reason: $0.busName)) })
       // A finger that was deleted, or whose account was forgotten, while the reader waited is none of his any more.
       if let index, prints.indices.contains(index), hall.keeps(prints[index], of: name, on: station) {
+        // One that was moved, or joined by another that claims its place, is none that anybody knows.
+        let place = hall.place(of: station) == chance.place ? chance.place : nil
         result = .success(
           .match(
             Touch(
               request: request.id, user: request.user, finger: prints[index].finger.name, reader: station.storeName,
-              print: prints[index].data)))
+              print: prints[index].data, place: place)))
       } else {
         result = .success(.noMatch(readers: 1))
       }
