@@ -7,13 +7,13 @@ extension Commands {
     // Before anybody is asked for a touch it is known that there is a reader and that it is ours.
     let reader = try await readers()[0]
     // Nobody enrols while fingers are locked out.
-    try await endLockout(of: user)
+    let passcode = try await endLockout(of: user, lasting: Self.registrationSeconds)
     // Nobody touches the reader for a print that could not be registered.
     if let trouble = await storeTrouble(of: user) { throw trouble }
     let replaces = try await enrolled(user, reader).contains(finger.name)
     // Without a password in it nothing is destroyed, unless the finger that is replaced was one of those that count.
     if user.isCaller || replaces { try await warnOfBoundSecrets(user) }
-    let registration = try await offerRegistration(of: finger, user)
+    let registration = try await offerRegistration(of: finger, user, given: passcode)
     do throws(CommandFailure) {
       try await enroll(finger, user, reader, replaces: replaces, registration)
     } catch {

@@ -11,11 +11,18 @@ enum Registration: Sendable {
 
 extension Commands {
   /// The seconds that an enrolment may take until its password has to be given once more.
-  private static let registrationSeconds: UInt32 = 300
+  static let registrationSeconds: UInt32 = 300
 
   /// Asks, before the first touch, for the password that lets a new finger open secrets. Where it cannot be asked for, or
   /// is not given, the finger is enrolled for logins.
-  func offerRegistration(of finger: FingerName, _ user: TargetUser) async throws(CommandFailure) -> Registration {
+  /// - Parameter given: where it was given already, to end a lockout: nobody is asked twice.
+  func offerRegistration(
+    of finger: FingerName, _ user: TargetUser, given: WhorlContext?
+  ) async throws(CommandFailure) -> Registration {
+    if let given {
+      await console.tell("With your password given, the new finger will open your secrets, too.")
+      return .passcode(given)
+    }
     guard user.isCaller else {
       return .none(
         "It opens logins; before it opens a secret, \(user.shown) has to give the login password: whorl adopt (without "
@@ -56,7 +63,8 @@ extension Commands {
         return untrusted(try await service.adopt([finger.name], on: reader, in: context))
       } catch {
         if Task.isCancelled { throw .cancelled }
-        let why = error.code == .passcodeNeeded ? "it took too long" : Escaping.parts(Escaping.clause(error.message)).what
+        let why =
+          error.code == .passcodeNeeded ? "it took too long" : Escaping.parts(Escaping.clause(error.message)).what
         throw CommandFailure(
           error.exitCode,
           "\(finger.words): enrolled for logins, but not for secrets (\(why)); give your password again: whorl adopt "

@@ -37,13 +37,15 @@ import WhorlClient
     let fixture = fixture()
     fixture.console.answers = ["pw"]
     #expect(await fixture.run("enroll", "right-index-finger") == .ok)
-    #expect(fixture.console.asked == ["Your password, to let this finger open your secrets (Enter alone: for logins only): "])
+    #expect(
+      fixture.console.asked == ["Your password, to let this finger open your secrets (Enter alone: for logins only): "])
     #expect(fixture.service.calls.contains("adopt right-index-finger /r/0"))
     #expect(fixture.console.told.last == "The right index finger of paul is enrolled.")
     // Under the claim, after the finger was checked.
-    #expect(fixture.service.calls.suffix(4) == [
-      "verify right-index-finger", "adopt right-index-finger /r/0", "release", "close",
-    ])
+    #expect(
+      fixture.service.calls.suffix(4) == [
+        "verify right-index-finger", "adopt right-index-finger /r/0", "release", "close",
+      ])
   }
 
   @Test @GLibActor func `without the password a finger opens logins, and what would change that is told`() async {
@@ -166,7 +168,7 @@ import WhorlClient
     #expect(await fixture.run("reader", "list") == .ok)
     #expect(
       fixture.console.printed == [
-        "0a\tBuilt in\ttrusted\tbuilt in", "0b\tStick\\u{1b}\tuntrusted\tplugged in", "0c\tLost\ttrusted\tnot here",
+        "0a\tBuilt in\ttrusted\tbuilt in", "0b\tStick\\u{1B}\tuntrusted\tplugged in", "0c\tLost\ttrusted\tnot here",
         "-\tNowhere\tuntrusted\tplugged in",
       ])
     let none = Fixture()

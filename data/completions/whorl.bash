@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete set get list rm forget rename-user help'
+  local commands='status enroll verify fingers delete adopt reader set get list rm forget rename-user help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -41,19 +41,28 @@ _whorl() {
     delete) options='--all --user --help' ;;
     set) options='--require --help' ;;
     forget) options='--uid --yes --help' ;;
-    status | get | list | rm | rename-user) options='--help' ;;
+    reader) options='--all --help' ;;
+    status | adopt | get | list | rm | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     return
   fi
-  [[ $operands == 0 ]] || return
+  if [[ $command == reader && $operands == 1 ]]; then
+    # The ids, the first word of each line.
+    local readers
+    readers="$("${words[0]}" reader list 2>/dev/null </dev/null | cut -f1)"
+    mapfile -t COMPREPLY < <(compgen -W "$readers" -- "$current")
+    return
+  fi
+  [[ $operands == 0 || $command == adopt ]] || return
   case $command in
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
     enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
     forget | rename-user) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
-    verify | delete)
+    reader) mapfile -t COMPREPLY < <(compgen -W 'list trust distrust' -- "$current") ;;
+    verify | delete | adopt)
       local enrolled
       enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"
       mapfile -t COMPREPLY < <(compgen -W "${enrolled:-$fingers}" -- "$current")
