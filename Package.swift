@@ -55,7 +55,9 @@ let testTargets: [Target] = [
     "WhorlCommandTests",
     ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
-  tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+  tests(
+    "WhorldTests",
+    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
     ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),

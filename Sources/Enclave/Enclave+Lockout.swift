@@ -81,7 +81,11 @@ extension Enclave {
       if try !keychain.biometrySet().isEmpty {
         guard try keychain.isRegistered(print: print) != nil else { return }
         let trusted = try keychain.trustedReaders()
-        guard trusted.isEmpty || trusted.contains(where: { $0.place == place }) else { return }
+        if trusted.contains(where: { $0.place == place }) {
+          sawOwner(user)
+        } else if !trusted.isEmpty {
+          return
+        }
       }
       var record = try keychain.lockout()
       guard record.misses > 0 else { return }

@@ -81,6 +81,35 @@ final class AuthenticationFace: BusHandler {
       try await enclave.providePasscode(try CallFrame.context(arguments[0]), owner: owner, passcode: secret)
       return BusAnswer()
 
+    case ("ProvideFormerPasscode", 2):
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.provideFormerPasscode(try CallFrame.context(arguments[0]), owner: owner, passcode: secret)
+      return BusAnswer()
+
+    case ("ProvideRecoveryKey", 2):
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.provideRecoveryKey(try CallFrame.context(arguments[0]), owner: owner, key: secret)
+      return BusAnswer()
+
+    case ("ProvideApplicationPassword", 2):
+      let context = try CallFrame.context(arguments[0])
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.provideApplicationPassword(context, owner: owner, password: secret)
+      return BusAnswer()
+
+    case ("MakeRecoveryKey", 1):
+      let key = try await enclave.makeRecoveryKey(try CallFrame.context(arguments[0]), owner: owner)
+      return BusAnswer([.handle(0)], descriptors: [try CallFrame.seal(key)])
+
+    case ("RevokeRecoveryKey", 1):
+      return BusAnswer([
+        .boolean(try await enclave.revokeRecoveryKey(try CallFrame.context(arguments[0]), owner: owner))
+      ])
+
+    case ("LockKeys", 0):
+      await enclave.lockKeys(of: caller.user)
+      return BusAnswer()
+
     case ("Cancel", 2):
       guard let name = arguments[1].asString, let how = CancelKind(rawValue: name), how != .system else {
         throw BusMethodError.whorl("Param", "Cancel takes \"user\", \"app\" or \"fallback\".")

@@ -1,7 +1,6 @@
 internal import Bus
 internal import Enclave
 internal import GLibLoop
-internal import Glibc
 internal import Keychain
 internal import SecretMemory
 
@@ -32,9 +31,11 @@ final class KeychainFace: BusHandler {
       let attributes = try ItemCoding.attributes(arguments[0])
       var options = try StrictOptions(arguments[1], what: "option")
       let accessControl = try ItemCoding.accessControl(&options)
+      let context = try options.number("context").map { (id: ContextID(rawValue: $0), owner: owner) }
       try options.finish()
       let secret = try CallFrame.secret(call, arguments[2], limit: KeychainLimits.secretBytes)
-      try await enclave.add(user: caller.user, attributes: attributes, accessControl: accessControl, secret: secret)
+      try await enclave.add(
+        user: caller.user, attributes: attributes, accessControl: accessControl, secret: secret, context: context)
       return BusAnswer()
 
     case ("CopyMatching", 2):
@@ -54,7 +55,7 @@ final class KeychainFace: BusHandler {
       let file = try await frame.withProgress(request, for: caller) { progress in
         let secret = try await self.enclave.copySecret(
           context, owner: owner, query: query, options: request.options, progress: progress)
-        return try Self.seal(secret)
+        return try CallFrame.seal(secret)
       }
       return BusAnswer([.handle(0)], descriptors: [file])
 
@@ -62,13 +63,16 @@ final class KeychainFace: BusHandler {
       let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let changes = try ItemCoding.query(arguments[2], what: "attribute")
-      let request = try VerificationRequest(arguments[4])
+      var keys = try StrictOptions(arguments[4], what: "option")
+      let accessControl = try ItemCoding.newAccessControl(&keys)
+      let request = try VerificationRequest(&keys)
+      try keys.finish()
       try await frame.requireUsableAccount(caller)
       let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
       do {
         try await enclave.update(
           context, owner: owner, query: query, changes: changes, secret: try secretOrNone(call, arguments[3]),
-          options: request.options, progress: signals.handler)
+          accessControl: accessControl, options: request.options, progress: signals.handler)
       } catch {
         await signals.finish()
         throw error
@@ -81,10 +85,6 @@ final class KeychainFace: BusHandler {
       var options = try StrictOptions(arguments[1], what: "option")
       let all = try options.flag("all") ?? false
       try options.finish()
-      guard all || query.service != nil || query.account != nil else {
-        throw BusMethodError.whorl(
-          "Param", "The query names neither service nor account, so it would delete too much; add one, or \"all\".")
-      }
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
 
@@ -99,13 +99,5 @@ final class KeychainFace: BusHandler {
     }
     guard let handle = handles.first else { return nil }
     return try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes)
-  }
-
-  private static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
-    do {
-      return try SecretFile.seal(secret, name: "whorl-secret")
-    } catch {
-      throw .whorl("Failed", "The secret cannot be handed over: \(error)")
-    }
   }
 }

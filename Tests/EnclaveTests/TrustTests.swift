@@ -162,7 +162,7 @@ import Testing
 
   @Test func `An account without a passcode registers nothing`() async throws {
     let bench = try Bench()
-    bench.passcodes.setIsSet(false)
+    bench.passcodes.setState(.locked)
     let error = await enclaveError {
       _ = try await bench.enclave.register(
         try await bench.context(), owner: .alice, fingers: [Finger.index.stored()])
