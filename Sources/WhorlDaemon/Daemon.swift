@@ -102,10 +102,17 @@ public enum Daemon {
     let authentication = AuthenticationFace(
       frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions,
       trust: ReaderTrust(hall: hall, enclave: enclave))
-    keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
+    let onFingerStatus: @GLibActor (ReaderID, Bool, Bool) -> Void = {
+      [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)
     }
+    keeper.onFingerStatus = onFingerStatus
+    let secretBridge = SecretBridge(
+      program: surroundings.programFolder + "/whorl-reader", isPrivate: surroundings.isPrivate,
+      environment: surroundings.readerEnvironment, places: ReaderPlaces(surroundings))
+    secretBridge.onFingerStatus = onFingerStatus
+    hall.secretBridge = secretBridge
     hall.onBridgeEnd { [weak manager, weak hall] in
       for station in hall?.stations ?? [] { manager?.fingerStatus(station.id, needed: false, present: false) }
     }
@@ -154,6 +161,7 @@ public enum Daemon {
     withExtendedLifetime(sleepGuard) {}
     await enclave.cancelAll()
     await keeper.stop()
+    await secretBridge.stop()
     for registration in registrations { registration.unregister() }
     try? await bus.flush()
     if let signal = end {

@@ -59,6 +59,20 @@ struct ReaderPlaces: Sendable {
     return nil
   }
 
+  /// The device nodes that a reader is opened through; nil where they cannot be told one by one.
+  func nodes(of reader: ReaderDescription) -> [String]? {
+    if reader.driver.hasPrefix("virtual_") { return [] }
+    guard let name = Self.usbName(reader.hint) else { return nil }
+    let device = "\(system)/bus/usb/devices/\(name)"
+    func padded(_ attribute: String) -> String? {
+      guard let number = self.attribute(attribute, of: device).flatMap({ UInt16($0) }) else { return nil }
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+    }
+    guard let bus = padded("busnum"), let address = padded("devnum") else { return nil }
+    return ["/dev/bus/usb/\(bus)/\(address)"]
+  }
+
   private func place(
     _ reader: ReaderDescription, _ path: String, _ hardware: String, _ attachment: ReaderPlace.Attachment
   ) -> ReaderPlace {

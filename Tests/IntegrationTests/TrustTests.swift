@@ -210,6 +210,57 @@ import Testing
     #expect(try await world.whorl(["reader", "distrust"]).status == 3)
   }
 
+  @Test func `With a reader that is not trusted beside it, a trusted one serves secrets in a process of its own`()
+    async throws
+  {
+    let world = try await World()
+    let stranger = VirtualDevice(socket: world.folder("stranger"))
+    let drivers = "virtual_image:virtual_device_storage"
+    let daemon = try await world.startDaemon(adding: [
+      "FP_VIRTUAL_DEVICE_STORAGE": stranger.socket, "FP_DRIVERS_WHITELIST": drivers, "FP_DRIVERS_ALLOWLIST": drivers,
+    ])
+    // The command takes the first reader: have that be the image sensor.
+    let probe = try await FprintClient(world, reader: 0)
+    try #require(try await !probe.ask("name").contains("storage"), "the order of libfprint's drivers has changed")
+    try await world.enroll(.leftLoop)
+    #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
+    let usual = try world.bridges(of: daemon)
+
+    for press in [3, 4] {
+      let get = try world.start(["get", "mail"])
+      _ = try await world.nextPrompt(get, after: 0)
+      let others = try world.bridges(of: daemon).filter { !usual.contains($0) }
+      #expect(others.count == 1)
+      let environment = try String(
+        decoding: Bytes.read("/proc/\(others.first ?? 0)/environ"), as: UTF8.self
+      ).split(separator: "\0").sorted()
+      #expect(environment.contains("FP_DRIVERS_ALLOWLIST=virtual_image"), "\(environment)")
+      #expect(!environment.contains { $0.contains("STORAGE") || $0.contains("storage") }, "\(environment)")
+      let words = try String(decoding: Bytes.read("/proc/\(others.first ?? 0)/cmdline"), as: UTF8.self)
+      #expect(words.contains("--only"), "\(words)")
+      try await world.reader.press(SyntheticFinger.leftLoop.press(press))
+      let result = try await get.wait()
+      #expect(result.text == "a", "\(result.errorText)")
+    }
+    // Logins go on as they were, in the usual one; a miss and a cancel leave nothing behind.
+    #expect(try await world.whorl(["verify"], pressing: [SyntheticFinger.leftLoop.press(5)]).status == 0)
+    let wrong = try await world.whorl(["get", "mail"], pressing: (1...3).map { SyntheticFinger.whorl.press($0) })
+    #expect(wrong.status == 4, "\(wrong.errorText)")
+    let cancelled = try world.start(["get", "mail"])
+    _ = try await world.nextPrompt(cancelled, after: 0)
+    cancelled.signal(SIGINT)
+    #expect(try await cancelled.wait().status == 5)
+    #expect(try await world.whorl(["verify"], pressing: [SyntheticFinger.leftLoop.press(6)]).status == 0)
+
+    // Nor does the death of the usual one matter to a secret that is asked for.
+    let get = try world.start(["get", "mail"])
+    _ = try await world.nextPrompt(get, after: 0)
+    for pid in usual { kill(pid, SIGKILL) }
+    try await world.reader.press(SyntheticFinger.leftLoop.press(7))
+    let result = try await get.wait()
+    #expect(result.text == "a", "\(result.errorText)")
+  }
+
   @Test func `A reader that is distrusted while it waits opens nothing`() async throws {
     let world = try await World()
     try await world.startDaemon()

@@ -125,17 +125,24 @@ final class World: Sendable {
 
   /// The bridge's pid, once whorld has one.
   func bridge(of daemon: RunningProgram) throws -> pid_t {
+    guard let first = try bridges(of: daemon).first else { throw WorldError("whorld has no bridge") }
+    return first
+  }
+
+  /// The pids of all bridges that whorld has.
+  func bridges(of daemon: RunningProgram) throws -> [pid_t] {
+    var found: [pid_t] = []
     let children = try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(daemon.pid)/children", encoding: .utf8)
     let others = try Self.threads(of: daemon.pid).flatMap { thread in
       try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(thread)/children", encoding: .utf8).split(separator: " ")
     }
     for word in children.split(separator: " ") + others {
       guard let pid = pid_t(word), let name = try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8),
-        name.hasPrefix("whorl-reader")
+        name.hasPrefix("whorl-reader"), !found.contains(pid)
       else { continue }
-      return pid
+      found.append(pid)
     }
-    throw WorldError("whorld has no bridge")
+    return found
   }
 
   private static func threads(of pid: pid_t) throws -> [String] {
