@@ -39,7 +39,8 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
+    case .set, .get, .list, .remove, .unlock, .lock, .recoveryKey, .adopt, .readerList, .readerTrust, .readerDistrust:
+      try await performOnSecrets(invocation)
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     }
@@ -55,7 +56,7 @@ struct Commands {
     }
     do throws(CommandFailure) {
       switch invocation {
-      case .set(let name, let requirement): try await set(name, requirement)
+      case .set(let name, let requirement, let accessible): try await set(name, requirement, accessible)
       case .get(let name): try await get(name)
       case .list: try await list()
       case .remove(let name): try await remove(name)
@@ -63,6 +64,9 @@ struct Commands {
       case .readerList: try await listReaders()
       case .readerTrust(let id): try await trustReader(id)
       case .readerDistrust(let which): try await distrustReader(which)
+      case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
+      case .lock: try await lock()
+      case .recoveryKey(let deed): try await recoveryKey(deed)
       default: break
       }
     } catch {
