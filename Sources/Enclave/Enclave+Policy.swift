@@ -36,8 +36,8 @@ extension Enclave {
   ///   - demandsTrust: whether only what would open a secret will do: a registered print on a trusted reader.
   /// - Returns: the name of the finger that matched.
   public func authenticate(
-    user: UserID, for connection: String = "", demandsTrust: Bool = false, options: VerificationOptions = VerificationOptions(),
-    progress: @escaping ProgressHandler = { _ in }
+    user: UserID, for connection: String = "", demandsTrust: Bool = false,
+    options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> String {
     try requireUnlocked(user)  // at once, without waiting in a queue
     let proof = try await touch(

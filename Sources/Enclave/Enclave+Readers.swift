@@ -73,7 +73,8 @@ extension Enclave {
 
   /// What to say of a reader that is not trusted, and what to do.
   public static func untrusted(_ reader: String, isTrusted: String = "is not trusted") -> String {
-    "\(reader) \(isTrusted) with your secrets yet; approve \(reader == "no reader" ? "one" : "it") with: whorl reader trust"
+    let which = reader == "no reader" ? "one" : "it"
+    return "\(reader) \(isTrusted) with your secrets yet; approve \(which) with: whorl reader trust"
   }
 
   /// Takes the passcode that a context was given.

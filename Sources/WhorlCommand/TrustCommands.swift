@@ -69,11 +69,13 @@ extension Commands {
     }
     guard !reader.id.isEmpty else {
       throw CommandFailure(
-        .failed, "\(name): nobody can tell where it stands, so it cannot be trusted; plug it in elsewhere and try again")
+        .failed, "\(name): nobody can tell where it stands, so it cannot be trusted; plug it in elsewhere and try again"
+      )
     }
     guard console.hasTerminal else {
       throw CommandFailure(
-        .noTerminal, "reader: your password is needed and there is no terminal to ask on; run whorl reader trust on one")
+        .noTerminal, "reader: your password is needed and there is no terminal to ask on; run whorl reader trust on one"
+      )
     }
     await console.tell("\(name), \(Self.place(of: reader)), at \(Escaping.shown(reader.place, limit: 200)).")
     await console.tell("Whatever it takes for your finger opens your secrets: go on only if you know this reader.")

@@ -118,7 +118,8 @@ struct ReaderTrust {
     }
     guard matching.count == 1 else {
       throw BusMethodError.whorl(
-        "Param", "There is no reader \(String(id.prefix(64)).printable) that could be told apart; whorl reader list shows them.")
+        "Param",
+        "No reader \(String(id.prefix(64)).printable) is here that could be told apart; whorl reader list shows them.")
     }
     try await enclave.trust(context, owner: owner, place: matching[0].place, name: matching[0].name.printable)
     Log.notice("uid \(owner.user) trusts the reader \(matching[0].place.id) (\(matching[0].place.path))")

@@ -32,7 +32,8 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
   }
 
   @Test func `good options are taken, the last of a kind wins`() {
-    let read = options("timeout=1", "max-tries=5", "debug", "always-prompt", "trusted-readers", "timeout=300", "max-tries=1")
+    let read = options(
+      "timeout=1", "max-tries=5", "debug", "always-prompt", "trusted-readers", "timeout=300", "max-tries=1")
     #expect(read.refused.isEmpty)
     #expect(read.options.timeout == 300)
     #expect(read.options.maxTries == 1)
