@@ -187,6 +187,20 @@ public final class BusTransport: WhorlTransport {
     return reply.arguments[0].asBool ?? false
   }
 
+  /// RecoverWithKey.
+  public func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    let file = try seal(recoveryKey)
+    _ = try await call(Self.authentication, "RecoverWithKey", [.handle(0)], file: file, expecting: "")
+  }
+
+  /// RecoverWithPasscode.
+  public func recover(passcode: borrowing SecretBytes) async throws(WhorlError) {
+    let file = try seal(passcode)
+    _ = try await call(
+      Self.authentication, "RecoverWithPasscode", [.handle(0)], file: file, expecting: "",
+      timeoutMilliseconds: 120_000)
+  }
+
   /// LockKeys.
   public func lockKeys() async throws(WhorlError) {
     _ = try await call(Self.authentication, "LockKeys", expecting: "")

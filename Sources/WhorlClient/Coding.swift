@@ -129,6 +129,7 @@ extension WhorlStatus {
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
     keybag = text("keybag")
     hasRecoveryKey = values["recovery-key"]?.asBool ?? false
+    recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
   }
 }
 

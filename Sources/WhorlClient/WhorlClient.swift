@@ -127,6 +127,16 @@ public final class WhorlClient {
     try await transport.revokeRecoveryKey(in: context)
   }
 
+  /// Brings the caller's keychain back with the recovery key, where its device key is lost (``WhorlStatus/recoverableBy``).
+  public func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    try await transport.recover(recoveryKey: recoveryKey)
+  }
+
+  /// Brings the caller's keychain back with the login password, where its device key was sealed to a TPM.
+  public func recover(passcode: borrowing SecretBytes) async throws(WhorlError) {
+    try await transport.recover(passcode: passcode)
+  }
+
   /// Locks the caller's keychain: all but items that are always there need the passcode again.
   public func lockKeys() async throws(WhorlError) { try await transport.lockKeys() }
 

@@ -46,6 +46,10 @@ public protocol WhorlTransport: AnyObject {
   func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes
   /// RevokeRecoveryKey.
   func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
+  /// RecoverWithKey.
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError)
+  /// RecoverWithPasscode.
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError)
   /// LockKeys.
   func lockKeys() async throws(WhorlError)
   /// Cancel: ends everything that runs in a context.

@@ -293,6 +293,8 @@ public struct WhorlStatus: Hashable, Sendable {
   public var keybag = ""
   /// Whether there is a recovery key.
   public var hasRecoveryKey = false
+  /// Where the keychain's device key is lost: what brings it back, of "recovery-key" and "passcode".
+  public var recoverableBy: [String] = []
 
   /// A status without anything.
   public init() {}

@@ -133,6 +133,12 @@ final class BusService: Service {
 
   func lockKeys() async throws(WhorlError) { try await whorl.lockKeys() }
 
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    try await whorl.recover(recoveryKey: recoveryKey)
+  }
+
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError) { try await whorl.recover(passcode: passcode) }
+
   func preferPasscode(in context: WhorlContext) async {
     // Where the touch was faster there is nothing to end any more.
     try? await whorl.cancel(context, how: .fallback)

@@ -39,6 +39,7 @@ enum HelpTexts {
       unlock             unlock the secrets with your password, once after a login
           --recovery     with the recovery key instead
       lock               lock them again
+      recover            bring them back after the machine's key was lost
       recovery-key       make a recovery key to write down
           --replace      another one; the one before opens nothing any more
           --revoke       none any more
@@ -72,6 +73,7 @@ enum HelpTexts {
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
+    case .recover: "whorl recover [--recovery]"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
     case .list: "whorl list"
@@ -147,6 +149,12 @@ enum HelpTexts {
       other means since, the one from before, or the recovery key, is asked for once as well.
       """
     case .lock: "Locks the secrets that are not always accessible, until your password is given again."
+    case .recover:
+      """
+      Brings your secrets back where the machine's own key to them is lost (firmware that changed under a TPM, a disk in
+      another machine): with your password where the key was sealed to a TPM, else with the recovery key.
+      whorl status says when that is needed.
+      """
     case .recoveryKey:
       """
       Makes a recovery key, which opens all your secrets without your password, without a finger and on another machine.

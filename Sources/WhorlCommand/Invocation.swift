@@ -22,6 +22,8 @@ enum Invocation: Sendable, Equatable {
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
+  /// `recovery`: with the recovery key, also where the password would do.
+  case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
@@ -30,7 +32,7 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, forget
+  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, recover, forget
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }

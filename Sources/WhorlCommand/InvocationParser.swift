@@ -74,7 +74,7 @@ enum InvocationParser {
     case .delete: [user, all, help]
     case .reader: [all, help]
     case .set: [require, accessible, help]
-    case .unlock: [recovery, help]
+    case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
     case .status, .renameUser, .adopt, .get, .list, .rm, .lock: [help]
@@ -130,6 +130,9 @@ enum InvocationParser {
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))
+    case .recover:
+      try none(operands, verb)
+      return .recover(recovery: given("recovery"))
     case .lock:
       try none(operands, verb)
       return .lock

@@ -62,6 +62,9 @@ protocol Service: AnyObject {
   /// False where there was none.
   func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
   func lockKeys() async throws(WhorlError)
+  /// Bring the caller's secrets back whose device key is lost.
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError)
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError)
   /// Ends the wait for a finger in a context, in favour of the passcode.
   func preferPasscode(in context: WhorlContext) async
 

@@ -268,6 +268,22 @@ final class FakeService: Service {
     return statusAnswer.hasRecoveryKey
   }
 
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    try enter("recover-key")
+    guard recoveryKey.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.recoveryKey else {
+      throw WhorlError(.authenticationFailed, "that is another; look again")
+    }
+    statusAnswer.storeError = ""
+  }
+
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError) {
+    try enter("recover-passcode")
+    guard passcode.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.passcode else {
+      throw WhorlError(.authenticationFailed, "the password is wrong; try again")
+    }
+    statusAnswer.storeError = ""
+  }
+
   func lockKeys() async throws(WhorlError) {
     try enter("lock")
     statusAnswer.keybag = "locked"

@@ -147,4 +147,27 @@ import WhorlClient
       #expect(fixture.console.printed.joined(separator: "\n").contains(words), "\(keybag)")
     }
   }
+
+  @Test @GLibActor func `recover asks for what brings the secrets back, and for nothing where nothing is lost`() async {
+    let fine = fixture("unlocked")
+    #expect(await fine.run("recover") == .ok)
+    #expect(fine.console.asked.isEmpty)
+    for (ways, words, question, answers) in [
+      (["recovery-key", "passcode"], [], "Your password, to bring your secrets back: ", ["wrong", "now"]),
+      (["recovery-key", "passcode"], ["--recovery"], "Recovery key: ", ["wrong", "KEY"]),
+      (["recovery-key"], [], "Recovery key: ", ["wrong", "KEY"]),
+    ] as [([String], [String], String, [String])] {
+      let fixture = fixture("", answers: answers)
+      fixture.service.statusAnswer.storeError = "the device key cannot be opened; do something"
+      fixture.service.statusAnswer.recoverableBy = ways
+      fixture.service.recoveryKey = "KEY"
+      let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+      #expect(await commands.run(["recover"] + words) == .ok)
+      #expect(fixture.console.asked == [question, question])
+      #expect(fixture.service.statusAnswer.storeError.isEmpty)
+    }
+    let none = fixture("")
+    none.service.statusAnswer.storeError = "the disk is gone; look for it"
+    #expect(await none.run("recover") == .storeUnavailable)
+  }
 }
