@@ -72,6 +72,14 @@ env -i "${environment[@]}" "$programs/whorld" > "$folder/whorld.log" 2>&1 &
 started+=("$!")
 wait_for_name org.whorl
 
+# A passcode that is nobody's but this folder's.
+passcode="open sesame"
+matrix="$(ls /usr/lib/*/pam_wrapper/pam_matrix.so | head -n 1)"
+mkdir -p "$folder/state/.whorl/pam.d"
+printf '%s:%s:whorl-passcode\n' "$(id -un)" "$passcode" > "$folder/state/.whorl/passdb"
+for type in auth account; do echo "$type required $matrix passdb=$folder/state/.whorl/passdb"; done \
+  > "$folder/state/.whorl/pam.d/whorl-passcode"
+
 # --- fingers --------------------------------------------------------------------------------------------------------
 press_number=0
 press() {
@@ -110,19 +118,14 @@ expect() { # WANTED-STATUS GOT-STATUS WHAT
 say "1. Enrol a finger (six touches, then one to confirm)"
 : > "$folder/lines"
 status=0
-touching "$right" "$programs/whorl" enroll right-index-finger || status=$?
+# Without a terminal, so that nobody is asked for a password of the machine's.
+touching "$right" setsid -w "$programs/whorl" enroll right-index-finger || status=$?
 expect 0 "$status" "whorl enroll"
 for stage in 1 2 3 4 5; do
   [ "$reader" = real ] || grep -q "stage $stage of" "$folder/lines" || fail "no progress line for stage $stage"
 done
 
 say "2. Let it open secrets, with the passcode (a made-up one of this folder's)"
-passcode="open sesame"
-matrix="$(ls /usr/lib/*/pam_wrapper/pam_matrix.so | head -n 1)"
-mkdir -p "$folder/state/.whorl/pam.d"
-printf '%s:%s:whorl-passcode\n' "$(id -un)" "$passcode" > "$folder/state/.whorl/passdb"
-for type in auth account; do echo "$type required $matrix passdb=$folder/state/.whorl/passdb"; done \
-  > "$folder/state/.whorl/pam.d/whorl-passcode"
 status=0
 /usr/bin/python3 - "$passcode" "$programs/whorl" adopt > "$folder/adopted" <<'PY' || status=$?
 import os, pty, sys
