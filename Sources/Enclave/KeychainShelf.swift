@@ -216,6 +216,15 @@ final class KeychainShelf {
     }
   }
 
+  /// New keys for a keychain.
+  func rekey(_ user: UserID, passcode: StretchedPassword) throws(KeychainError) -> Int {
+    let keychain = try keychain(of: user)
+    switch deviceKey {
+    case .some(let key): return try keychain.rekey(deviceKey: key, passcode: passcode)
+    case .none: throw .deviceKey("the device key was not loaded; this is a fault of Whorl, please report it")
+    }
+  }
+
   private func hasUsers() -> Bool {
     guard let folder = opendir(users) else { return false }
     defer { closedir(folder) }

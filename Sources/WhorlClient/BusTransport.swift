@@ -329,6 +329,24 @@ public final class BusTransport: WhorlTransport {
     }
   }
 
+  /// How long a look at everything, or new keys for it, may take.
+  private static let upkeepTimeout = 600_000
+
+  /// Check.
+  public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
+    let reply = try await call(Self.keychain, "Check", expecting: "a{sv}", timeoutMilliseconds: Self.upkeepTimeout)
+    return WhorlKeychainReport(try options(reply.arguments[0], "Check"))
+  }
+
+  /// Rekey.
+  public func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    let file = try seal(passcode)
+    let reply = try await call(
+      Self.keychain, "Rekey", [.uint32(context.number), .handle(0)], file: file, expecting: "u",
+      daemon: context.daemon, timeoutMilliseconds: Self.upkeepTimeout)
+    return Int(reply.arguments[0].asUInt32 ?? 0)
+  }
+
   /// Delete.
   public func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int {
     let reply = try await call(

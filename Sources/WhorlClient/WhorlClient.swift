@@ -220,6 +220,14 @@ public final class WhorlClient {
       progress: progress)
   }
 
+  /// Looks at everything in the caller's keychain, without a prompt.
+  public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport { try await transport.checkKeychain() }
+
+  /// Gives the keychain new keys and encrypts every secret anew; gives how many. The recovery key ends.
+  public func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try await transport.rekey(passcode: passcode, in: context)
+  }
+
   /// Deletes the items that match and gives how many; never prompts. `.itemNotFound` where none matches.
   ///
   /// - Parameter all: allow a query without service and account, which is refused otherwise.

@@ -86,6 +86,10 @@ public protocol WhorlTransport: AnyObject {
     secret: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError)
+  /// Check.
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport
+  /// Rekey; gives how many secrets there were.
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int
   /// Delete; gives how many. `all` allows a query without service and account.
   func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int
 }

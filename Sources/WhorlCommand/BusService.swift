@@ -133,6 +133,12 @@ final class BusService: Service {
 
   func lockKeys() async throws(WhorlError) { try await whorl.lockKeys() }
 
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport { try await whorl.checkKeychain() }
+
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try await whorl.rekey(passcode: passcode, in: context)
+  }
+
   func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
     try await whorl.recover(recoveryKey: recoveryKey)
   }

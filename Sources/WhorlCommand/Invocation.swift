@@ -25,6 +25,7 @@ enum Invocation: Sendable, Equatable {
   /// `recovery`: with the recovery key, also where the password would do.
   case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
+  case keychain(KeychainDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -32,7 +33,7 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, recover, forget
+  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, recover, keychain, forget
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }
@@ -45,6 +46,14 @@ enum WhichReader: Sendable, Equatable {
   case id(String)
   /// Each that is trusted.
   case all
+}
+
+/// What `keychain` does.
+enum KeychainDeed: String, Sendable, CaseIterable {
+  /// Looks at everything that is stored.
+  case check
+  /// Encrypts it anew under new keys.
+  case rekey
 }
 
 /// What `recovery-key` does.

@@ -77,7 +77,7 @@ enum InvocationParser {
     case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
-    case .status, .renameUser, .adopt, .get, .list, .rm, .lock: [help]
+    case .status, .renameUser, .adopt, .get, .list, .rm, .lock, .keychain: [help]
     }
   }
 
@@ -136,6 +136,11 @@ enum InvocationParser {
     case .lock:
       try none(operands, verb)
       return .lock
+    case .keychain:
+      guard operands.count == 1, let deed = KeychainDeed(rawValue: operands[0]) else {
+        throw CommandFailure(.usage, "keychain takes check or rekey: whorl keychain check")
+      }
+      return .keychain(deed)
     case .recoveryKey:
       try none(operands, verb)
       guard !given("replace") || !given("revoke") else {

@@ -101,8 +101,10 @@ import Testing
     #expect((try? keychain.isTrusted(place())) != true)
     #expect(throws: KeychainError.self) { try keychain.trust([(place: place("third"), name: "c")]) }
     #expect(throws: KeychainError.self) { _ = try keychain.distrust(place()) }
+    #expect(try keychain.checkFile().contains { $0.contains("the trusted readers") })
     try keychain.distrustAll()
     #expect(try store.open().trustedReaders().isEmpty)
+    #expect(try !keychain.checkFile().contains { $0.contains("the trusted readers") })
     try store.open().trust([(place: place("third"), name: "c")])
     #expect(try store.open().trustedReaders().map(\.name) == ["c"])
   }

@@ -284,6 +284,21 @@ final class FakeService: Service {
     statusAnswer.storeError = ""
   }
 
+  var report = WhorlKeychainReport()
+
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
+    try enter("check")
+    return report
+  }
+
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try enter("rekey")
+    guard passcode.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.passcode else {
+      throw WhorlError(.authenticationFailed, "")
+    }
+    return stored.count
+  }
+
   func lockKeys() async throws(WhorlError) {
     try enter("lock")
     statusAnswer.keybag = "locked"

@@ -170,4 +170,30 @@ import WhorlClient
     none.service.statusAnswer.storeError = "the disk is gone; look for it"
     #expect(await none.run("recover") == .storeUnavailable)
   }
+
+  @Test @GLibActor func `keychain check counts, and ends with 11 where something is damaged`() async {
+    let fixture = fixture("unlocked")
+    fixture.service.report.items = 3
+    fixture.service.report.whole = 2
+    fixture.service.report.lost = 1
+    #expect(await fixture.run("keychain", "check") == .ok)
+    #expect(fixture.console.printed == ["3 secrets: 2 whole, 1 gone as they should be"])
+    fixture.service.report.problems = ["item 3 was altered\u{1b}[2J"]
+    fixture.service.report.problemCount = 1
+    #expect(await fixture.run("keychain", "check") == .storeUnavailable)
+    #expect(fixture.console.printed.last?.contains("item 3 was altered") == true)
+    #expect(fixture.console.printed.last?.contains("\u{1b}") == false)
+    #expect(fixture.complaint.contains("1 thing is damaged"))
+  }
+
+  @Test @GLibActor func `keychain rekey takes the password and says what ends with it`() async {
+    let fixture = fixture("unlocked", answers: ["wrong", "now"])
+    fixture.service.statusAnswer.hasRecoveryKey = true
+    fixture.service.stored = [.init(name: "mail", constraints: [], secret: [1])]
+    #expect(await fixture.run("keychain", "rekey") == .ok)
+    #expect(fixture.console.told.first?.contains("recovery key ends") == true)
+    #expect(fixture.console.told.last == "1 secret is under new keys.")
+    #expect(await fixture.run("keychain") == .usage)
+    #expect(await fixture.run("keychain", "mend") == .usage)
+  }
 }

@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete adopt reader set get list rm unlock lock recover recovery-key forget rename-user help'
+  local commands='status enroll verify fingers delete adopt reader set get list rm unlock lock recover recovery-key keychain forget rename-user help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -48,7 +48,7 @@ _whorl() {
     recovery-key) options='--replace --revoke --help' ;;
     forget) options='--uid --yes --help' ;;
     reader) options='--all --help' ;;
-    status | adopt | get | list | rm | lock | rename-user) options='--help' ;;
+    status | adopt | get | list | rm | lock | keychain | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
@@ -66,6 +66,7 @@ _whorl() {
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
     enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
+    keychain) mapfile -t COMPREPLY < <(compgen -W 'check rekey' -- "$current") ;;
     forget | rename-user) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
     reader) mapfile -t COMPREPLY < <(compgen -W 'list trust distrust' -- "$current") ;;
     verify | delete | adopt)
