@@ -42,17 +42,19 @@ struct Commands {
     case .set, .get, .list, .remove, .unlock, .lock, .recover, .recoveryKey, .keychain:
       try await performOnSecrets(invocation)
     case .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
+    case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     }
     return .ok
   }
 
-  private func performOnSecrets(_ invocation: Invocation) async throws(CommandFailure) {
+  private func performOnSecrets(_ invocation: Invocation, called what: String = "secrets") async throws(CommandFailure)
+  {
     let invoker = invoker
     if let invoker {
       await console.tell(
-        "This is about root's secrets, for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
+        "This is about root's \(what), for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
           + "out sudo.")
     }
     do throws(CommandFailure) {
@@ -65,6 +67,7 @@ struct Commands {
       case .readerList: try await listReaders()
       case .readerTrust(let id): try await trustReader(id)
       case .readerDistrust(let which): try await distrustReader(which)
+      case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()
       case .keychain(.check): try await checkKeychain()

@@ -19,6 +19,7 @@ enum Invocation: Sendable, Equatable {
   /// No id: the only one that it can mean.
   case readerTrust(id: String?)
   case readerDistrust(WhichReader)
+  case key(KeyInvocation)
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
@@ -33,7 +34,7 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, recover, keychain, forget
+  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, recover, keychain, key, forget
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }

@@ -77,11 +77,12 @@ enum InvocationParser {
     case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
-    case .status, .renameUser, .adopt, .get, .list, .rm, .lock, .keychain: [help]
+    case .status, .renameUser, .adopt, .get, .list, .rm, .lock, .keychain, .key: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    if verb == .key { return try KeyInvocationParser.parse(words) }
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
       takesNames: [.set, .get, .rm, .forget, .renameUser].contains(verb)
@@ -127,6 +128,7 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .key: return try KeyInvocationParser.parse(words)
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))

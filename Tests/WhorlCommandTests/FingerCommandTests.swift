@@ -28,8 +28,8 @@ import WhorlClient
       ])
     #expect(
       fixture.service.calls == [
-        "readers", "status", "status", "fingers paul", "items", "status", "open", "status", "close", "claim paul",
-        "enroll right-index-finger",
+        "readers", "status", "status", "fingers paul", "items", "keys", "status", "open", "status", "close",
+        "claim paul", "enroll right-index-finger",
         "verify right-index-finger",
         "release",
       ])

@@ -1,10 +1,10 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete adopt reader set get list rm unlock lock recover recovery-key keychain forget rename-user help'
+  local commands='status enroll verify fingers delete adopt reader set get list rm unlock lock recover recovery-key keychain key forget rename-user help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
-  local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
+  local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
   COMPREPLY=()
 
   for ((index = 1; index < COMP_CWORD; index++)); do
@@ -17,10 +17,12 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid) && ${words[index + 1]-} != '=' ]] && value=yes
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash) && ${words[index + 1]-} != '=' ]] &&
+        value=yes
     elif [[ $word == '=' ]]; then
       value=yes
     else
+      [[ $operands == 0 ]] && first="$word"
       operands=$((operands + 1))
     fi
   done
@@ -32,6 +34,8 @@ _whorl() {
     case $previous in
       --user | -u) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
       --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
+      --type | -t) mapfile -t COMPREPLY < <(compgen -W 'ed25519 p256' -- "$current") ;;
+      --hash) mapfile -t COMPREPLY < <(compgen -W 'sha256 sha384 sha512' -- "$current") ;;
       --accessible | -c)
         mapfile -t COMPREPLY < <(
           compgen -W 'always after-first-unlock when-unlocked when-passcode-set' -- "$current")
@@ -48,6 +52,14 @@ _whorl() {
     recovery-key) options='--replace --revoke --help' ;;
     forget) options='--uid --yes --help' ;;
     reader) options='--all --help' ;;
+    key)
+      case $first in
+        generate) options='--type --require --accessible --help' ;;
+        public) options='--raw --help' ;;
+        sign) options='--hash --digest --help' ;;
+        *) options='--help' ;;
+      esac
+      ;;
     status | adopt | get | list | rm | lock | keychain | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
@@ -61,7 +73,7 @@ _whorl() {
     mapfile -t COMPREPLY < <(compgen -W "$readers" -- "$current")
     return
   fi
-  [[ $operands == 0 || $command == adopt ]] || return
+  [[ $operands == 0 || $command == adopt || ($command == key && $operands == 1) ]] || return
   case $command in
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
@@ -73,6 +85,17 @@ _whorl() {
       local enrolled
       enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"
       mapfile -t COMPREPLY < <(compgen -W "${enrolled:-$fingers}" -- "$current")
+      ;;
+    key)
+      local key
+      case $first in
+        '') mapfile -t COMPREPLY < <(compgen -W 'generate list public sign delete' -- "$current") ;;
+        public | sign | delete)
+          while IFS=$'\t' read -r key _; do
+            [[ $key == *\\* || $key != "$current"* ]] || COMPREPLY+=("$(printf %q "$key")")
+          done < <("${words[0]}" key list 2>/dev/null </dev/null)
+          ;;
+      esac
       ;;
     set | get | rm)
       # One name on a line; names with characters that whorl shows escaped are left out, the others are quoted.
