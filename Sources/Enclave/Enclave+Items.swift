@@ -213,9 +213,7 @@ extension Enclave {
     access.promptedFor = item
     let touch = access.touch
     access.touch = nil
-    if let touch {
-      guard isRegistered(touch.print, user: access.owner.user) else { throw .denied(Self.notRegistered(touch)) }
-    }
+    if let touch { try requireForSecrets(touch, of: access.owner.user) }
     access.isLocked = false
     if let need = try needToUnlock(item.accessControl.protection, of: access.owner.user) {
       (access.need, access.isLocked) = (need, true)

@@ -138,6 +138,41 @@ public final class BusTransport: WhorlTransport {
       daemon: context.daemon, timeoutMilliseconds: 120_000)
   }
 
+  /// AdoptFingers.
+  public func adopt(
+    fingers: [String]?, on reader: String?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    var options: [String: BusValue] = [:]
+    if let fingers { options["fingers"] = .strings(fingers) }
+    if let reader { options["reader"] = .objectPath(reader) }
+    let reply = try await call(
+      Self.authentication, "AdoptFingers", [.uint32(context.number), .options(options)], expecting: "a{sv}",
+      daemon: context.daemon)
+    return WhorlAdoption(try self.options(reply.arguments[0], "AdoptFingers"))
+  }
+
+  /// ListReaders.
+  public func readers() async throws(WhorlError) -> [WhorlReader] {
+    let reply = try await call(Self.authentication, "ListReaders", expecting: "aa{sv}")
+    var readers: [WhorlReader] = []
+    for value in (reply.arguments[0].asArray ?? []).prefix(256) {
+      readers.append(WhorlReader(try options(value, "ListReaders")))
+    }
+    return readers
+  }
+
+  /// TrustReader.
+  public func trust(reader: String, in context: WhorlContext) async throws(WhorlError) {
+    _ = try await call(
+      Self.authentication, "TrustReader", [.uint32(context.number), .string(reader)], expecting: "",
+      daemon: context.daemon)
+  }
+
+  /// DistrustReader.
+  public func distrust(reader: String?) async throws(WhorlError) {
+    _ = try await call(Self.authentication, "DistrustReader", [.string(reader ?? "")], expecting: "")
+  }
+
   /// MakeRecoveryKey.
   public func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
     let reply = try await call(
@@ -180,7 +215,7 @@ public final class BusTransport: WhorlTransport {
 
   /// Authenticate.
   public func authenticate(
-    user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
+    user: String, service: String, prompt: WhorlPrompt, noWait: Bool, demandsTrust: Bool,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> String {
     // Without a context there is nothing to cancel by: a connection of its own, which ends the request with it.
@@ -189,6 +224,7 @@ public final class BusTransport: WhorlTransport {
     let reply = try await prompting(in: nil, over: link, prompt, progress) { (options) throws(WhorlError) in
       var options = options
       if noWait { options["no-wait"] = .boolean(true) }
+      if demandsTrust { options["trusted-readers"] = .boolean(true) }
       return try await link.call(
         Self.path, Self.authentication, "Authenticate", [.string(user), .string(service), .options(options)],
         expecting: "s", timeoutMilliseconds: nil)

@@ -69,6 +69,31 @@ public final class WhorlClient {
     try await transport.providePasscode(passcode, to: context)
   }
 
+  /// Registers fingers of the caller's that are enrolled, so that they may open secrets.
+  ///
+  /// - Parameters:
+  ///   - fingers: those alone, by their names; nil for all.
+  ///   - reader: the object path of the only reader that counts; nil for all that are there.
+  ///   - context: one that was just given the passcode; `.passcodeNeeded` otherwise.
+  public func adopt(
+    fingers: [String]? = nil, on reader: String? = nil, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    try await transport.adopt(fingers: fingers, on: reader, in: context)
+  }
+
+  /// The readers that are there, then those that the caller trusts and are not there.
+  public func readers() async throws(WhorlError) -> [WhorlReader] { try await transport.readers() }
+
+  /// Trusts a reader, by its ``WhorlReader/id``, with the caller's secrets.
+  ///
+  /// - Parameter context: one that was just given the passcode; `.passcodeNeeded` otherwise.
+  public func trust(reader: String, in context: WhorlContext) async throws(WhorlError) {
+    try await transport.trust(reader: reader, in: context)
+  }
+
+  /// Trusts a reader no more; nil for all of them. Needs no passcode.
+  public func distrust(reader: String?) async throws(WhorlError) { try await transport.distrust(reader: reader) }
+
   /// Gives the login password from before the last change to a context, once, where the status's keybag is
   /// "former-passcode-needed". `.authenticationFailed` for another one.
   public func provideFormerPasscode(
@@ -121,11 +146,15 @@ public final class WhorlClient {
   }
 
   /// One verification for another program's login: root for any user, others for themselves. Gives the finger.
+  ///
+  /// - Parameter demandsTrust: only what would open a secret counts: a registered finger on a trusted reader.
   public func authenticate(
     user: String, service: String, prompt: WhorlPrompt = WhorlPrompt(reason: ""), noWait: Bool = false,
+    demandsTrust: Bool = false,
     progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
   ) async throws(WhorlError) -> String {
-    try await transport.authenticate(user: user, service: service, prompt: prompt, noWait: noWait, progress: progress)
+    try await transport.authenticate(
+      user: user, service: service, prompt: prompt, noWait: noWait, demandsTrust: demandsTrust, progress: progress)
   }
 
   // MARK: Items

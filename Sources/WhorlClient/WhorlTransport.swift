@@ -26,6 +26,16 @@ public protocol WhorlTransport: AnyObject {
   ) async throws(WhorlError) -> [WhorlConstraint]
   /// ProvidePasscode.
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// AdoptFingers, with the passcode in the context; `fingers` nil is all, `reader` nil every one that is there.
+  func adopt(
+    fingers: [String]?, on reader: String?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption
+  /// ListReaders.
+  func readers() async throws(WhorlError) -> [WhorlReader]
+  /// TrustReader, with the passcode in the context.
+  func trust(reader: String, in context: WhorlContext) async throws(WhorlError)
+  /// DistrustReader; nil for all of them.
+  func distrust(reader: String?) async throws(WhorlError)
   /// ProvideFormerPasscode.
   func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
   /// ProvideRecoveryKey.
@@ -46,7 +56,7 @@ public protocol WhorlTransport: AnyObject {
   func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError)
   /// Authenticate; gives the finger that matched. For root any user, for others themselves.
   func authenticate(
-    user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
+    user: String, service: String, prompt: WhorlPrompt, noWait: Bool, demandsTrust: Bool,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> String
 

@@ -116,6 +116,24 @@ final class BusService: Service {
 
   func openContext() async throws(WhorlError) -> WhorlContext { try await whorl.createContext() }
 
+  func openContext(lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext {
+    try await whorl.createContext(reuseSeconds: seconds)
+  }
+
+  func adopt(
+    _ fingers: [String]?, on reader: ReaderListing?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    try await whorl.adopt(fingers: fingers, on: reader?.path, in: context)
+  }
+
+  func knownReaders() async throws(WhorlError) -> [WhorlReader] { try await whorl.readers() }
+
+  func trust(_ reader: String, in context: WhorlContext) async throws(WhorlError) {
+    try await whorl.trust(reader: reader, in: context)
+  }
+
+  func distrust(_ reader: String?) async throws(WhorlError) { try await whorl.distrust(reader: reader) }
+
   func closeContext(_ context: WhorlContext) async {
     // In a task of its own, for the command's may be cancelled; the context ends with the connection anyway.
     await Task { @GLibActor [whorl] in try? await whorl.invalidate(context) }.value

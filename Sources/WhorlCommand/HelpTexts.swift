@@ -14,8 +14,16 @@ enum HelpTexts {
       verify [FINGER]    check a finger
       fingers            list the enrolled fingers
       delete [FINGER]    delete a finger, or all
-        -u, --user NAME  of all but status: another user's fingers
+      adopt [FINGER...]  let fingers that are enrolled already open secrets
+        -u, --user NAME  of all but status and adopt: another user's fingers
         -a, --all        of delete: all fingers, without asking
+
+    Readers:
+      reader list        list the readers, and which may open secrets
+      reader trust [ID]  let a reader open secrets
+      reader distrust [ID]
+                         let it open none any more
+        -a, --all        of distrust: all readers
 
     Secrets:
       set NAME           store a secret from standard input or a prompt
@@ -76,6 +84,8 @@ enum HelpTexts {
     case .verify: "whorl verify [FINGER] [--user NAME]"
     case .fingers: "whorl fingers [--user NAME]"
     case .delete: "whorl delete [FINGER | --all] [--user NAME]"
+    case .adopt: "whorl adopt [FINGER...]"
+    case .reader: "whorl reader list\n       whorl reader trust [ID]\n       whorl reader distrust [ID | --all]"
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
@@ -112,6 +122,8 @@ enum HelpTexts {
     case .enroll:
       """
       Enrols a finger and checks it with one more touch. Under sudo it is the finger of whoever called sudo.
+      On a terminal it asks for your password first: a finger that was enrolled without it opens logins, but no secret
+      until whorl adopt. Enter alone goes on without.
       A finger that is enrolled already gets a new print; where the check fails, it is not enrolled any more.
       Where fingers are locked out, your password ends that first.
       Fingers: left- or right- with thumb, index-finger, middle-finger, ring-finger or little-finger.
@@ -127,6 +139,20 @@ enum HelpTexts {
       """
       Deletes a finger. Without one, all of them, after asking; --all does not ask.
       Secrets that require the current fingers are destroyed by it; they are named first.
+      """
+    case .adopt:
+      """
+      Lets fingers open your secrets that open logins so far: those that a settings window, fprintd, or an administrator
+      enrolled. Asks for your password. Without a name it means all of them. Where it is clear which reader they were
+      enrolled on, that is trusted from then on.
+      Secrets that require the current fingers are destroyed by it; they are named first.
+      """
+    case .reader:
+      """
+      A secret opens only on a reader that you trust: the one that you enrolled a finger on, at the place where it stood
+      then. Another one, or the same at another place, opens logins alone until you trust it with your password.
+      reader list shows, with a tab between: id, name, trusted or untrusted, and where it is. trust and distrust take the
+      id; it may be left out where only one reader can be meant. distrust asks for no password.
       """
     case .set:
       """

@@ -140,7 +140,7 @@ extension Commands {
       ["not-enrolled", "available", "locked-out"].contains(status.biometry),
       status.biometry == "not-enrolled" || status.enrolled.allSatisfy(status.unregistered.contains)
     else { return }
-    let remedy = status.unregistered.first.map(Self.enrolAgain) ?? "enrol one with: whorl enroll"
+    let remedy = status.unregistered.first.map(Self.adoptIt) ?? "enrol one with: whorl enroll"
     if wanted == .current {
       throw CommandFailure(
         .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then \(deed)")

@@ -61,8 +61,23 @@ protocol Service: AnyObject {
 
   // Authentication contexts.
   func openContext() async throws(WhorlError) -> WhorlContext
+  /// A context in which a passcode counts for so many seconds, 1 to 300: for what takes its time in between.
+  func openContext(lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext
   func closeContext(_ context: WhorlContext) async
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// Registers fingers of the caller's that are enrolled, in a context that was just given the passcode.
+  /// - Parameters:
+  ///   - fingers: nil for all.
+  ///   - reader: nil for all that are there.
+  func adopt(
+    _ fingers: [String]?, on reader: ReaderListing?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption
+  /// The readers that are there, and those that are trusted.
+  func knownReaders() async throws(WhorlError) -> [WhorlReader]
+  /// Trusts a reader by its id, in a context that was just given the passcode.
+  func trust(_ reader: String, in context: WhorlContext) async throws(WhorlError)
+  /// Trusts a reader no more; nil for all of them.
+  func distrust(_ reader: String?) async throws(WhorlError)
   /// Gives the login password from before the last change.
   func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
   func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)

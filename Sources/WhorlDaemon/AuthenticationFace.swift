@@ -17,11 +17,13 @@ final class AuthenticationFace: BusHandler {
   private let removal: AccountRemoval
   private let notes: EnrollmentNotes
   private let sessions: Sessions
+  private let trust: ReaderTrust
 
   init(
     frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
-    sessions: Sessions
+    sessions: Sessions, trust: ReaderTrust
   ) {
+    self.trust = trust
     self.sessions = sessions
     self.removal = removal
     self.notes = notes
@@ -131,6 +133,29 @@ final class AuthenticationFace: BusHandler {
     case ("ExplainEnrollment", 0):
       return BusAnswer([.string(notes.note(for: caller.connection))])
 
+    case ("AdoptFingers", 2):
+      var options = try StrictOptions(arguments[1], what: "option")
+      let fingers = try options.texts("fingers")
+      let reader = try options.path("reader")
+      try options.finish()
+      return BusAnswer([
+        .options(
+          try await trust.adopt(
+            try CallFrame.context(arguments[0]), owner, fingers: fingers, reader: reader))
+      ])
+
+    case ("ListReaders", 0):
+      return BusAnswer([.array(element: "a{sv}", try await trust.list(for: caller.user))])
+
+    case ("TrustReader", 2):
+      try await trust.trust(
+        try CallFrame.context(arguments[0]), owner, reader: arguments[1].asString ?? "")
+      return BusAnswer()
+
+    case ("DistrustReader", 1):
+      try await trust.distrust(arguments[0].asString ?? "", for: caller.user)
+      return BusAnswer()
+
     case ("ForgetUser", 2):
       var options = try StrictOptions(arguments[1], what: "option")
       let uid = try options.number("uid")
@@ -150,7 +175,10 @@ final class AuthenticationFace: BusHandler {
   /// For PAM: root may ask about everybody, others about themselves (screen lockers run as the user).
   private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
     let name = arguments[0].asString ?? ""
-    let request = try VerificationRequest(arguments[2])
+    var options = try StrictOptions(arguments[2], what: "option")
+    let demandsTrust = try options.flag("trusted-readers") ?? false
+    let request = try VerificationRequest(&options)
+    try options.finish()
     let found: Account?
     do {
       found = try await frame.accounts.named(name, for: caller.user)
@@ -177,7 +205,8 @@ final class AuthenticationFace: BusHandler {
       // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
       progress(.queued)
       return try await self.enclave.authenticate(
-        user: account.user, for: caller.connection, options: request.options, progress: progress)
+        user: account.user, for: caller.connection, demandsTrust: demandsTrust, options: request.options,
+        progress: progress)
     }
     return BusAnswer([.string(finger)])
   }

@@ -15,7 +15,8 @@ struct CallFrame {
 
   /// The methods that take a reader, look at all of them, or take a passcode or an administrator's word.
   private static let readerMethods: Set<String> = [
-    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser",
+    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser", "AdoptFingers",
+    "ListReaders", "TrustReader", "DistrustReader",
   ]
 
   /// Runs `body` for a call, in a task that is cancelled when the caller goes.

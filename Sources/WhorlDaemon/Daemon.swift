@@ -62,7 +62,7 @@ public enum Daemon {
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
-      allowsVirtualReaders: surroundings.isPrivate)
+      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings))
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }
@@ -100,11 +100,19 @@ public enum Daemon {
       hall: hall, enclave: enclave, polkit: services.polkit,
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
-      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions)
-    keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions,
+      trust: ReaderTrust(hall: hall, enclave: enclave))
+    let onFingerStatus: @GLibActor (ReaderID, Bool, Bool) -> Void = {
+      [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)
     }
+    keeper.onFingerStatus = onFingerStatus
+    let secretBridge = SecretBridge(
+      program: surroundings.programFolder + "/whorl-reader", isPrivate: surroundings.isPrivate,
+      environment: surroundings.readerEnvironment, places: ReaderPlaces(surroundings))
+    secretBridge.onFingerStatus = onFingerStatus
+    hall.secretBridge = secretBridge
     hall.onBridgeEnd { [weak manager, weak hall] in
       for station in hall?.stations ?? [] { manager?.fingerStatus(station.id, needed: false, present: false) }
     }
@@ -153,6 +161,7 @@ public enum Daemon {
     withExtendedLifetime(sleepGuard) {}
     await enclave.cancelAll()
     await keeper.stop()
+    await secretBridge.stop()
     for registration in registrations { registration.unregister() }
     try? await bus.flush()
     if let signal = end {

@@ -125,17 +125,24 @@ final class World: Sendable {
 
   /// The bridge's pid, once whorld has one.
   func bridge(of daemon: RunningProgram) throws -> pid_t {
+    guard let first = try bridges(of: daemon).first else { throw WorldError("whorld has no bridge") }
+    return first
+  }
+
+  /// The pids of all bridges that whorld has.
+  func bridges(of daemon: RunningProgram) throws -> [pid_t] {
+    var found: [pid_t] = []
     let children = try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(daemon.pid)/children", encoding: .utf8)
     let others = try Self.threads(of: daemon.pid).flatMap { thread in
       try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(thread)/children", encoding: .utf8).split(separator: " ")
     }
     for word in children.split(separator: " ") + others {
       guard let pid = pid_t(word), let name = try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8),
-        name.hasPrefix("whorl-reader")
+        name.hasPrefix("whorl-reader"), !found.contains(pid)
       else { continue }
-      return pid
+      found.append(pid)
     }
-    throw WorldError("whorld has no bridge")
+    return found
   }
 
   private static func threads(of pid: pid_t) throws -> [String] {
@@ -205,14 +212,45 @@ final class World: Sendable {
     }
   }
 
-  /// Enrols a finger through `whorl enroll`: six touches and one to confirm.
+  /// Enrols a finger through `whorl enroll`, six touches and one to confirm, and lets it open secrets.
+  /// - Parameter adopting: false: it opens logins alone, as one that was enrolled without the passcode.
   @discardableResult
-  func enroll(_ finger: SyntheticFinger, as name: String = "right-index-finger", user: UInt32? = nil) async throws
-    -> RunningProgram.Result
-  {
+  func enroll(
+    _ finger: SyntheticFinger, as name: String = "right-index-finger", user: UInt32? = nil, adopting: Bool = true
+  ) async throws -> RunningProgram.Result {
     let result = try await whorl(["enroll", name], pressing: (1...7).map { finger.press($0) }, user: user)
     guard result.status == 0 else { throw WorldError("whorl enroll ended with \(result.end):\n\(result.errorText)") }
+    if adopting { try await adopt(user: user) }
     return result
+  }
+
+  /// Lets a user's enrolled fingers open secrets, with the passcode, which is there for that moment where there is none.
+  func adopt(user: UInt32? = nil) async throws {
+    let folder = state + "/.whorl"
+    let before = try? String(contentsOfFile: folder + "/passdb", encoding: .utf8)
+    let name = try name(of: user ?? 0)
+    try setPasscode(of: [name])
+    let program = try startOnTerminal(["adopt"], user: user)
+    try await program.waitFor("to let them open your secrets: ")
+    try program.write(Self.passcode + "\n")
+    let result = try await program.wait()
+    guard result.status == 0 else { throw WorldError("whorl adopt ended with \(result.end):\n\(result.text)") }
+    if let before {
+      try self.folder.write(before, to: "state/.whorl/passdb", mode: 0o600)
+    } else {
+      for file in ["passdb", "pam.d"] { try FileManager.default.removeItem(atPath: "\(folder)/\(file)") }
+    }
+  }
+
+  private func name(of user: UInt32) throws -> String {
+    if let accounts {
+      for line in try String(contentsOfFile: accounts, encoding: .utf8).split(separator: "\n") {
+        let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+        if fields.count > 2, fields[2] == String(user) { return String(fields[0]) }
+      }
+    }
+    guard let entry = getpwuid(user) else { throw WorldError("uid \(user) has no name") }
+    return String(cString: entry.pointee.pw_name)
   }
 }
 

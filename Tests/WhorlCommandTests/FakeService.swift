@@ -240,6 +240,34 @@ final class FakeService: Service {
     return WhorlContext(number: 7, daemon: ":1.1")
   }
 
+  func openContext(lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext { try await openContext() }
+
+  var adoption: WhorlAdoption?
+  var known: [WhorlReader] = []
+
+  func adopt(
+    _ fingers: [String]?, on reader: ReaderListing?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    try enter("adopt", ((fingers ?? ["all"]) + [reader?.path].compactMap { $0 }).joined(separator: " "))
+    guard passcodeGiven else { throw WhorlError(.passcodeNeeded, "") }
+    if let adoption { return adoption }
+    var done = WhorlAdoption()
+    done.fingers = fingers ?? self.fingers
+    return done
+  }
+
+  func knownReaders() async throws(WhorlError) -> [WhorlReader] {
+    try enter("known")
+    return known
+  }
+
+  func trust(_ reader: String, in context: WhorlContext) async throws(WhorlError) {
+    try enter("trust", reader)
+    guard passcodeGiven else { throw WhorlError(.passcodeNeeded, "") }
+  }
+
+  func distrust(_ reader: String?) async throws(WhorlError) { try enter("distrust", reader ?? "all") }
+
   func closeContext(_ context: WhorlContext) async { calls.append("close") }
 
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
