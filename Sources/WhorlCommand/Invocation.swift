@@ -34,7 +34,8 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, unlock, lock, recover, keychain, key, forget
+  case status, enroll, verify, fingers, delete, adopt, reader
+  case set, get, list, rm, unlock, lock, recover, keychain, key, forget
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }
