@@ -75,11 +75,12 @@ public final class BusTransport: WhorlTransport {
 
   /// CreateContext.
   public func createContext(
-    reuseSeconds: UInt32, interactionNotAllowed: Bool
+    reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
   ) async throws(WhorlError) -> WhorlContext {
     var options: [String: BusValue] = [:]
     if reuseSeconds > 0 { options["reuse-duration"] = .uint32(reuseSeconds) }
     if interactionNotAllowed { options["interaction-not-allowed"] = .boolean(true) }
+    if promptsItself { options["prompts-itself"] = .boolean(true) }
     let reply = try await call(Self.authentication, "CreateContext", [.options(options)], expecting: "u")
     return WhorlContext(number: reply.arguments[0].asUInt32 ?? 0, daemon: reply.sender)
   }

@@ -16,7 +16,9 @@ public protocol WhorlTransport: AnyObject {
   /// RenameUser: for root.
   func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed
   /// CreateContext. `reuseSeconds`: 0 to 300.
-  func createContext(reuseSeconds: UInt32, interactionNotAllowed: Bool) async throws(WhorlError) -> WhorlContext
+  func createContext(
+    reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
+  ) async throws(WhorlError) -> WhorlContext
   /// InvalidateContext.
   func invalidate(_ context: WhorlContext) async throws(WhorlError)
   /// EvaluatePolicy; gives the constraints that the context now satisfies.

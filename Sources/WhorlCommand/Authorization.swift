@@ -40,7 +40,7 @@ final class Authorization {
     _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service, explain: @escaping Explain
   ) async throws(CommandFailure) -> Authorization {
     do throws(WhorlError) {
-      let context = try await service.openContext()
+      let context = try await service.openContext(promptsItself: console.hasTerminal)
       let takesFinger = ![Requirement.none, .passcode].map(\.constraints).contains(item.constraints)
       let status = takesFinger ? try? await service.status() : nil
       // An account without a password has nothing to type there, and during a pause none is looked at.

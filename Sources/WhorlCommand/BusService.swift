@@ -78,7 +78,9 @@ final class BusService: Service {
 
   // MARK: - Contexts
 
-  func openContext() async throws(WhorlError) -> WhorlContext { try await whorl.createContext() }
+  func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext {
+    try await whorl.createContext(promptsItself: promptsItself)
+  }
 
   func closeContext(_ context: WhorlContext) async {
     // In a task of its own, for the command's may be cancelled; the context ends with the connection anyway.

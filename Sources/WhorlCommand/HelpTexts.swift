@@ -33,6 +33,11 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
+    Desktop:
+      agent              show what programs ask of you, and ask for your password
+          --pinentry PATH
+                         instead of \(InvocationParser.standardPinentry)
+
     Options follow the command. Before a NAME that begins with a dash write --.
     More about a command: whorl help COMMAND
 
@@ -56,6 +61,7 @@ enum HelpTexts {
     case .rm: "whorl rm NAME"
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
+    case .agent: "whorl agent [--pinentry PATH]"
     }
   }
 
@@ -109,6 +115,13 @@ enum HelpTexts {
       Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
       are there, and its lockout. For root or an administrator. Works after the account itself was deleted, too.
       Says what it removed, and what could not be removed.
+      """
+    case .agent:
+      """
+      Serves the desktop session that it runs in, until it is ended: shows as notifications which programs ask for a
+      finger or the password, and for what, with a button that cancels, and collects the password through pinentry,
+      for whorld alone. The desktop starts it by itself. Exit code 0 when it is ended or the session is, 14 where
+      another one serves the session.
       """
     case .renameUser:
       """

@@ -16,11 +16,13 @@ enum Invocation: Sendable, Equatable {
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
+  /// The program that asks for the passcode.
+  case agent(pinentry: String)
 }
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, forget
+  case status, enroll, verify, fingers, delete, set, get, list, rm, forget, agent
   case renameUser = "rename-user"
 }
 

@@ -11,6 +11,10 @@ enum InvocationParser {
   private static let yes = ArgumentScanner.Option(name: "yes", letter: "y", takesValue: false)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
+  private static let pinentry = ArgumentScanner.Option(name: "pinentry", letter: nil, takesValue: true)
+  /// The pinentry that distributions choose.
+  static let standardPinentry = "/usr/bin/pinentry"
+
   /// - Throws: `.usage`, naming the word that is wrong.
   static func parse(_ words: [String]) throws(CommandFailure) -> Invocation {
     let words = words.first == "--" ? Array(words.dropFirst()) : words
@@ -70,6 +74,7 @@ enum InvocationParser {
     case .delete: [user, all, help]
     case .set: [require, help]
     case .forget: [uid, yes, help]
+    case .agent: [pinentry, help]
     case .status, .renameUser, .get, .list, .rm: [help]
     }
   }
@@ -112,6 +117,13 @@ enum InvocationParser {
       return .set(name: try itemName(operands, verb), requirement: try requirement(value("require")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .agent:
+      try none(operands, verb)
+      let program = value("pinentry") ?? standardPinentry
+      guard program.contains("/") else {
+        throw CommandFailure(.usage, "--pinentry takes a program's path, not \(Escaping.quoted(program))")
+      }
+      return .agent(pinentry: program)
     case .forget:
       return .forget(try forgetTarget(operands, value("uid")), confirmed: given("yes"))
     case .renameUser:

@@ -20,7 +20,9 @@ extension Commands {
     if let obstacle = PasscodeDialog.obstacle(status, "lockout") { throw obstacle }
     await console.tell("Your fingers are locked out after too many misses; your password ends that.")
     let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext() } catch { throw failure(error, "lockout") }
+    do throws(WhorlError) { context = try await service.openContext(promptsItself: true) } catch {
+      throw failure(error, "lockout")
+    }
     do throws(CommandFailure) {
       try await PasscodeDialog(console: console, service: service)
         .provide(to: context, for: "use your fingers again", subject: "lockout")

@@ -35,7 +35,8 @@ protocol Service: AnyObject {
   func remove(name: String) async throws(WhorlError)
 
   // Authentication contexts.
-  func openContext() async throws(WhorlError) -> WhorlContext
+  /// - Parameter promptsItself: whether the command asks the person on its terminal; else the user's agent does.
+  func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext
   func closeContext(_ context: WhorlContext) async
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
   /// Ends the wait for a finger in a context, in favour of the passcode.

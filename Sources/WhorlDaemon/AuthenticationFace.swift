@@ -17,11 +17,13 @@ final class AuthenticationFace: BusHandler {
   private let removal: AccountRemoval
   private let notes: EnrollmentNotes
   private let sessions: Sessions
+  private let agents: AgentRegistry
 
   init(
     frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
-    sessions: Sessions
+    sessions: Sessions, agents: AgentRegistry
   ) {
+    self.agents = agents
     self.sessions = sessions
     self.removal = removal
     self.notes = notes
@@ -52,13 +54,17 @@ final class AuthenticationFace: BusHandler {
       var options = try StrictOptions(arguments[0], what: "option")
       let reuse = try options.number("reuse-duration") ?? 0
       let notAllowed = try options.flag("interaction-not-allowed") ?? false
+      let promptsItself = try options.flag("prompts-itself") ?? false
       try options.finish()
       let context = try await enclave.createContext(
         owner: owner, reuse: Int(reuse), interactionNotAllowed: notAllowed)
+      if promptsItself { frame.desk.promptsItself(context, of: caller.connection) }
       return BusAnswer([.uint32(context.rawValue)])
 
     case ("InvalidateContext", 1):
-      try await enclave.invalidate(try CallFrame.context(arguments[0]), owner: owner)
+      let context = try CallFrame.context(arguments[0])
+      try await enclave.invalidate(context, owner: owner)
+      frame.desk.forget(context, of: caller.connection)
       return BusAnswer()
 
     case ("EvaluatePolicy", 4):
@@ -68,7 +74,9 @@ final class AuthenticationFace: BusHandler {
       }
       let request = try VerificationRequest(arguments[3])
       let context = try CallFrame.context(arguments[0])
-      let satisfied = try await frame.withProgress(request, for: caller) { progress in
+      let subject = PromptSubject(
+        context: context, deed: .authenticate, reason: request.reason.isEmpty ? arguments[2].asString ?? "" : request.reason)
+      let satisfied = try await frame.withProgress(request, for: caller, about: subject) { progress in
         try await self.enclave.evaluate(
           context, owner: owner, policy: policy, options: request.options, progress: progress)
       }
@@ -83,7 +91,22 @@ final class AuthenticationFace: BusHandler {
       guard let name = arguments[1].asString, let how = CancelKind(rawValue: name), how != .system else {
         throw BusMethodError.whorl("Param", "Cancel takes \"user\", \"app\" or \"fallback\".")
       }
-      try await enclave.cancel(try CallFrame.context(arguments[0]), owner: owner, how: how)
+      let context = try CallFrame.context(arguments[0])
+      try await enclave.cancel(context, owner: owner, how: how)
+      frame.desk.cancel(context, of: caller.connection, how: how)
+      return BusAnswer()
+
+    case ("RegisterAgent", 1):
+      try StrictOptions(arguments[0], what: "option").finish()
+      try await agents.register(caller)
+      return BusAnswer()
+
+    case ("UnregisterAgent", 0):
+      agents.unregister(caller)
+      return BusAnswer()
+
+    case ("CancelRequest", 1):
+      try frame.desk.cancel(arguments[0].asUInt64 ?? 0, by: caller)
       return BusAnswer()
 
     case ("Authenticate", 3):
@@ -149,6 +172,11 @@ struct VerificationRequest: Sendable {
   let options: VerificationOptions
   let operation: UInt64
   let reason: String
+  /// So long a passcode may be asked for: as long as the caller waits, where it says so.
+  let passcodeSeconds: Int
+
+  /// The seconds that a person has for the passcode where the caller says nothing of time.
+  private static let usualPasscodeSeconds = 120
 
   init(_ value: BusValue) throws {
     var keys = try StrictOptions(value, what: "option")
@@ -159,8 +187,10 @@ struct VerificationRequest: Sendable {
   init(_ keys: inout StrictOptions) throws {
     operation = try keys.bigNumber("operation") ?? 0
     reason = try keys.text("reason") ?? ""
+    let timeout = try keys.number("timeout").map { Int($0) }
+    passcodeSeconds = timeout ?? Self.usualPasscodeSeconds
     options = try VerificationOptions(
-      timeout: Int(try keys.number("timeout") ?? 30), maxTries: Int(try keys.number("max-tries") ?? 3),
+      timeout: timeout ?? 30, maxTries: Int(try keys.number("max-tries") ?? 3),
       noWait: try keys.flag("no-wait") ?? false)
   }
 }

@@ -12,6 +12,7 @@ struct CallFrame {
   let accounts: AccountDirectory
   let enclave: Enclave
   let limits: CallLimits
+  let desk: AgentDesk
 
   /// The methods that take a reader, look at all of them, or take a passcode or an administrator's word.
   private static let readerMethods: Set<String> = [
@@ -58,13 +59,21 @@ struct CallFrame {
   }
 
   /// Runs `body` with a handler for its progress, all of which has gone to the caller when this returns.
+  /// - Parameter subject: what the user's agent is told, and has the passcode asked for; nil leaves the agent out.
   func withProgress<R: Sendable>(
-    _ request: VerificationRequest, for caller: Caller, _ body: (@escaping ProgressHandler) async throws -> R
+    _ request: VerificationRequest, for caller: Caller, about subject: PromptSubject? = nil,
+    _ body: @escaping @GLibActor (@escaping ProgressHandler) async throws -> R
   ) async throws -> R {
     try await requireUsableAccount(caller)
     let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
     do {
-      let result = try await body(signals.handler)
+      let result =
+        if let subject {
+          try await desk.run(
+            subject, seconds: request.passcodeSeconds, for: caller, progress: signals.handler, body)
+        } else {
+          try await body(signals.handler)
+        }
       await signals.finish()
       return result
     } catch {

@@ -86,7 +86,10 @@ public enum Daemon {
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
       sessions: sessions, notes: notes, limits: limits, enrolments: EnrolmentLimits())
 
-    let frame = CallFrame(bus: bus, clients: clients, accounts: accounts, enclave: enclave, limits: limits)
+    let agents = AgentRegistry(bus: bus, clients: clients, sessions: sessions)
+    let desk = AgentDesk(bus: bus, enclave: enclave, registry: agents, clients: clients)
+    let frame = CallFrame(
+      bus: bus, clients: clients, accounts: accounts, enclave: enclave, limits: limits, desk: desk)
     let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
     let manager = FprintManagerFace(hall: hall, bus: bus, limits: limits) { station throws(BusError) in
@@ -96,7 +99,8 @@ public enum Daemon {
       hall: hall, enclave: enclave, polkit: services.polkit,
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
-      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions)
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions,
+      agents: agents)
     keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)

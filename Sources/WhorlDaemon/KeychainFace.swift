@@ -51,7 +51,8 @@ final class KeychainFace: BusHandler {
       let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let request = try VerificationRequest(arguments[2])
-      let file = try await frame.withProgress(request, for: caller) { progress in
+      let subject = subject(.read, context, query, request, caller.user)
+      let file = try await frame.withProgress(request, for: caller, about: subject) { progress in
         let secret = try await self.enclave.copySecret(
           context, owner: owner, query: query, options: request.options, progress: progress)
         return try Self.seal(secret)
@@ -63,17 +64,13 @@ final class KeychainFace: BusHandler {
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let changes = try ItemCoding.query(arguments[2], what: "attribute")
       let request = try VerificationRequest(arguments[4])
-      try await frame.requireUsableAccount(caller)
-      let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
-      do {
-        try await enclave.update(
-          context, owner: owner, query: query, changes: changes, secret: try secretOrNone(call, arguments[3]),
-          options: request.options, progress: signals.handler)
-      } catch {
-        await signals.finish()
-        throw error
+      let secret = try secretOrNone(call, arguments[3])
+      let subject = subject(.change, context, query, request, caller.user)
+      try await frame.withProgress(request, for: caller, about: subject) { progress in
+        try await self.enclave.update(
+          context, owner: owner, query: query, changes: changes, secret: try secret?.copy(), options: request.options,
+          progress: progress)
       }
-      await signals.finish()
       return BusAnswer()
 
     case ("Delete", 2):
@@ -93,12 +90,24 @@ final class KeychainFace: BusHandler {
     }
   }
 
-  private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> SecretBytes? {
+  /// What an agent tells the person of a request for an item.
+  private func subject(
+    _ deed: PromptSubject.Deed, _ context: ContextID, _ query: ItemQuery, _ request: VerificationRequest, _ user: UserID
+  ) -> PromptSubject {
+    PromptSubject(context: context, deed: deed, reason: request.reason) { [frame, enclave] in
+      let found = try? await frame.limits.runAtStore(for: user) {
+        try await enclave.copyMatching(user: user, query: query, limit: 1)
+      }
+      return found?.first.flatMap { PromptText.name(of: $0.attributes) }
+    }
+  }
+
+  private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> NewSecret? {
     guard let handles = value.asArray, handles.count <= 1 else {
       throw BusMethodError.whorl("Param", "An update takes one secret or none.")
     }
     guard let handle = handles.first else { return nil }
-    return try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes)
+    return NewSecret(try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes))
   }
 
   private static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
@@ -107,5 +116,16 @@ final class KeychainFace: BusHandler {
     } catch {
       throw .whorl("Failed", "The secret cannot be handed over: \(error)")
     }
+  }
+}
+
+/// A new secret of an item's, for as many attempts at the update as it takes.
+private final class NewSecret: Sendable {
+  private let secret: SecretBytes
+
+  init(_ secret: consuming SecretBytes) { self.secret = secret }
+
+  func copy() throws(BusMethodError) -> SecretBytes {
+    do { return try secret.clone() } catch { throw .whorl("Failed", "The secret cannot be kept in memory: \(error)") }
   }
 }

@@ -174,7 +174,7 @@ final class FakeService: Service {
     stored.removeAll { $0.name == name }
   }
 
-  func openContext() async throws(WhorlError) -> WhorlContext {
+  func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext {
     try enter("open")
     return WhorlContext(number: 7, daemon: ":1.1")
   }
