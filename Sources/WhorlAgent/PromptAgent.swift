@@ -52,8 +52,9 @@ public final class PromptAgent {
   }
 
   /// Serves until the task is cancelled or the session's bus goes. What is shown then goes too.
+  /// - Parameter ready: called once, when whorld knows the agent.
   /// - Throws: ``PromptAgentError``.
-  public func run() async throws(PromptAgentError) {
+  public func run(ready: @GLibActor () -> Void = {}) async throws(PromptAgentError) {
     if access(pinentry.program, X_OK) != 0 {
       tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
     }
@@ -96,6 +97,7 @@ public final class PromptAgent {
     var end: End?
     do throws(PromptAgentError) {
       try await Self.register(at: try await Self.findDaemon(bus), face, bus)
+      ready()
       if notifications == nil { tell("There is no session bus: requests are not shown, passwords are asked for.") }
       var iterator = ends.makeAsyncIterator()
       end = await iterator.next()

@@ -8,7 +8,9 @@ extension Commands {
       Task { @GLibActor in await console.complain(Escaping.line(line)) }
     }
     do throws(PromptAgentError) {
-      try await agent.run()
+      try await agent.run { [console] in
+        Task { @GLibActor in await console.tell("The agent is ready.") }
+      }
     } catch {
       throw error.failure
     }

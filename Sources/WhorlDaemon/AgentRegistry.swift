@@ -20,6 +20,8 @@ final class AgentRegistry {
   private let bus: BusConnection
   private let clients: ClientTasks
   private let sessions: Sessions
+  /// One registration of a user's at a time: each may have to find out whether another agent still answers.
+  private let lines = AccountLines(atOnce: 1)
   private var agents: [String: Agent] = [:]
 
   init(bus: BusConnection, clients: ClientTasks, sessions: Sessions) {
@@ -32,6 +34,8 @@ final class AgentRegistry {
   /// Makes the caller an agent. One of the same session that does not answer any more makes way.
   /// - Throws: `Busy`, which names the one that is there.
   func register(_ caller: Caller) async throws(BusMethodError) {
+    guard await lines.enter(caller.user) else { throw .whorl("AppCancel", "The agent is gone.") }
+    defer { lines.leave(caller.user) }
     guard agents[caller.connection] == nil else { return }
     let session = await sessions.session(of: caller.connection)
     while let other = agents.values.first(where: { $0.user == caller.user && $0.session == session }) {
