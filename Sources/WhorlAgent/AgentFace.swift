@@ -67,7 +67,9 @@ final class AgentFace: BusHandler {
     let dialog = Task { @GLibActor [pinentry] in
       do throws(PinentryFailure) {
         let passcode = try await pinentry.ask(text)
-        do { return Result<Int32, PinentryFailure>.success(try SecretFile.seal(passcode, name: "whorl-passcode")) } catch {
+        do {
+          return Result<Int32, PinentryFailure>.success(try SecretFile.seal(passcode, name: "whorl-passcode"))
+        } catch {
           return .failure(.unusable("what it gave cannot be handed on: \(error)"))
         }
       } catch {

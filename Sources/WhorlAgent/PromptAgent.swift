@@ -79,7 +79,9 @@ public final class PromptAgent {
         sender: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
         member: "NameOwnerChanged", firstArgument: Self.service
       ) { signal in
-        guard signal.arguments.count == 3, let owner = signal.arguments[2].asString, owner != face.daemon else { return }
+        guard signal.arguments.count == 3, let owner = signal.arguments[2].asString, owner != face.daemon else {
+          return
+        }
         face.hideAll()
         face.daemon = nil
         guard !owner.isEmpty else { return }

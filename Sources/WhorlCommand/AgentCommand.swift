@@ -26,7 +26,8 @@ extension PromptAgentError {
     case .taken(let who): CommandFailure(.busy, "agent: \(Escaping.clause(who))")
     case .impostor(let who):
       CommandFailure(
-        .notAllowed, "agent: whorld's name on the bus belongs to \(who) instead of root; have the administrator look at it")
+        .notAllowed,
+        "agent: whorld's name on the bus belongs to \(who) instead of root; have the administrator look at it")
     case .unsupported:
       CommandFailure(.failed, "agent: whorld knows no agents; whorl and whorld must be of one version")
     case .failed(let why): CommandFailure(.failed, "agent: \(Escaping.clause(why)); journalctl -u whorld may say more")

@@ -69,7 +69,8 @@ final class AgentDesk {
   /// An agent ends a request for its person.
   /// - Throws: `Denied` for one that was not shown to it.
   func cancel(_ number: UInt64, by agent: Caller) throws(BusMethodError) {
-    guard let request = requests[number], request.isShown(to: agent.connection), request.caller.user == agent.user else {
+    guard let request = requests[number], request.isShown(to: agent.connection), request.caller.user == agent.user
+    else {
       throw .whorl("Denied", "No request of that number is shown to you; it may have ended.")
     }
     request.end(.userCancel)
@@ -169,7 +170,11 @@ final class AgentDesk {
     let waiting = Task { @GLibActor in await lines.enter(user) }
     let timer = Timeout.start(milliseconds: Self.left(until: deadline)) { waiting.cancel() }
     defer { timer.cancel() }
-    return await withTaskCancellationHandler { await waiting.value } onCancel: { waiting.cancel() }
+    return await withTaskCancellationHandler {
+      await waiting.value
+    } onCancel: {
+      waiting.cancel()
+    }
   }
 
   private static func left(until deadline: Int64) -> Int { Int(clamping: max(0, deadline - DaemonClock.machine.now())) }
@@ -221,7 +226,8 @@ final class AgentDesk {
   }
 
   private static let noAgent = BusMethodError.whorl(
-    "NotInteractive", "This needs your login password and nobody can ask you for it; start whorl agent in your desktop.")
+    "NotInteractive", "This needs your login password and nobody can ask you for it; start whorl agent in your desktop."
+  )
   private static let uselessAgent = BusMethodError.whorl(
     "NotInteractive",
     "This needs your login password and your agent could not ask you for it; start whorl agent in your desktop anew.")

@@ -75,7 +75,8 @@ final class AuthenticationFace: BusHandler {
       let request = try VerificationRequest(arguments[3])
       let context = try CallFrame.context(arguments[0])
       let subject = PromptSubject(
-        context: context, deed: .authenticate, reason: request.reason.isEmpty ? arguments[2].asString ?? "" : request.reason)
+        context: context, deed: .authenticate,
+        reason: request.reason.isEmpty ? arguments[2].asString ?? "" : request.reason)
       let satisfied = try await frame.withProgress(request, for: caller, about: subject) { progress in
         try await self.enclave.evaluate(
           context, owner: owner, policy: policy, options: request.options, progress: progress)

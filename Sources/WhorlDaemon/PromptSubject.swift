@@ -50,7 +50,11 @@ final class PromptedRequest {
       agent?.voice.tell("Hide", [.uint64(number)])
     }
     do {
-      return try await withTaskCancellationHandler { try await work.value } onCancel: { work.cancel() }
+      return try await withTaskCancellationHandler {
+        try await work.value
+      } onCancel: {
+        work.cancel()
+      }
     } catch {
       throw ending ?? error
     }
@@ -67,7 +71,8 @@ final class PromptedRequest {
   func isShown(to connection: String) -> Bool { agent?.connection == connection }
 
   /// Has it shown by the agent that shows it already, or by the first of `agents`.
-  func show(_ wants: Wants, agents: () async -> [Agent], program: @escaping @GLibActor () async -> ClaimedProgram) async {
+  func show(_ wants: Wants, agents: () async -> [Agent], program: @escaping @GLibActor () async -> ClaimedProgram) async
+  {
     guard self.wants != wants else { return }
     self.wants = wants
     let details = await known(program)

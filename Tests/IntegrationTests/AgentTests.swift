@@ -29,7 +29,9 @@ import Testing
     #expect(agent.pinentry.timesAsked == 3)
     let descriptions = log.filter { $0.hasPrefix("SETDESC ") }
     #expect(descriptions.count == 3)
-    for words in ["Whorl asks for your login password.%0A", "calls itself \"whorl\" (process \(program.pid))", "read \"mail\""] {
+    for words in [
+      "Whorl asks for your login password.%0A", "calls itself \"whorl\" (process \(program.pid))", "read \"mail\"",
+    ] {
       #expect(descriptions.allSatisfy { $0.contains(words) }, "\(descriptions)")
     }
     #expect(log.filter { $0.hasPrefix("SETERROR") }.count == 2)
@@ -76,7 +78,8 @@ import Testing
     let program = try world.start(["get", "mail"])
     let notice = try await notifications.shows()
     #expect(notice.summary == "Touch the fingerprint reader")
-    #expect(notice.body.contains("calls itself &quot;whorl&quot; (process \(program.pid)) wants to read &quot;mail&quot;"))
+    #expect(
+      notice.body.contains("calls itself &quot;whorl&quot; (process \(program.pid)) wants to read &quot;mail&quot;"))
     #expect(notice.body.contains("It says: &quot;read the secret &apos;mail&apos;&quot;"), "\(notice.body)")
     #expect(notice.actions == "cancel,Cancel")
     try notifications.invoke(notice.id)

@@ -98,10 +98,11 @@ import Testing
     let world = try await world()
     let agent = try await DesktopAgent(world, answers: ["pin \(World.passcode)"], notifications: "plain")
     let client = try await Client(world)
-    let names = try await client.bus.call(
-      destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
-      method: "ListNames"
-    ).arguments[0].asStrings ?? []
+    let names =
+      try await client.bus.call(
+        destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+        method: "ListNames"
+      ).arguments[0].asStrings ?? []
     var refusals: [String] = []
     for name in names where name.hasPrefix(":") {
       guard try await client.bus.credentials(of: name).pid == UInt32(agent.program.pid) else { continue }
@@ -125,7 +126,9 @@ import Testing
     let world = try await world()
     let agent = try await DesktopAgent(world, answers: ["cancel"], notifications: "markup")
     let client = try await Client(world)
-    let evil = "x\"\nGETPIN\r\nD oops\n%0AGETPIN\u{1B}[2J\u{202E}<img src='file:///etc/passwd'>&" + String(repeating: "y", count: 3000)
+    let evil =
+      "x\"\nGETPIN\r\nD oops\n%0AGETPIN\u{1B}[2J\u{202E}<img src='file:///etc/passwd'>&"
+      + String(repeating: "y", count: 3000)
     let file = try Client.sealed("hidden")
     defer { close(file) }
     _ = try await client.call(

@@ -23,7 +23,8 @@ import Testing
   @Test(arguments: [
     ("OK", Assuan.Answer.ok), ("OK Pleased", .ok), ("OKAY", .nonsense), ("D x", .data(at: 2)), ("D ", .data(at: 2)),
     ("ERR 83886179 cancelled", .error(code: 99)), ("ERR", .nonsense), ("ERR x", .nonsense), ("# hello", .aside),
-    ("S PASSWORD_FROM_CACHE", .aside), ("", .nonsense), ("INQUIRE X", .nonsense), ("ERR 99999999999999999999", .error(code: 58367)),
+    ("S PASSWORD_FROM_CACHE", .aside), ("", .nonsense), ("INQUIRE X", .nonsense),
+    ("ERR 99999999999999999999", .error(code: 58367)),
   ])
   func `Lines are known by their beginning`(line: String, answer: Assuan.Answer) {
     #expect(Array(line.utf8).withUnsafeBytes { Assuan.answer($0) } == answer)

@@ -38,7 +38,8 @@ import Testing
     try await fake.logs("BYE")
     #expect(
       fake.log == [
-        "SETTITLE Whorl", "SETDESC Whorl asks.%0AA %25 program", "SETPROMPT Password:", "SETERROR wrong", "GETPIN", "BYE",
+        "SETTITLE Whorl", "SETDESC Whorl asks.%0AA %25 program", "SETPROMPT Password:", "SETERROR wrong", "GETPIN",
+        "BYE",
       ])
   }
 
@@ -50,7 +51,10 @@ import Testing
     ]
     #expect(await ask(fake, environment: given) == "cancelled")
     let names = Set(fake.environment.map { String($0.prefix { $0 != "=" }) })
-    #expect(names.subtracting(["PWD", "_", "SHLVL", "OLDPWD"]) == ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "LC_ALL", "PATH"])
+    #expect(
+      names.subtracting(["PWD", "_", "SHLVL", "OLDPWD"]) == [
+        "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "LC_ALL", "PATH",
+      ])
     #expect(!fake.environment.contains("PATH=/evil"))
   }
 
@@ -66,7 +70,9 @@ import Testing
     #expect(got == end || (!end.hasPrefix("gave") && got.contains(end)), "\(got)")
   }
 
-  @Test(arguments: ["ERR 1 no\n", "nonsense\n", String(repeating: "x", count: 100_000), String(repeating: "# x\n", count: 2000)])
+  @Test(arguments: [
+    "ERR 1 no\n", "nonsense\n", String(repeating: "x", count: 100_000), String(repeating: "# x\n", count: 2000),
+  ])
   func `One that greets with something else is given up`(greeting: String) async throws {
     let fake = try FakePinentry()
     try fake.greet(greeting)
