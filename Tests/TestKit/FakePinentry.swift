@@ -10,8 +10,10 @@ public struct FakePinentry: Sendable {
   ///   dialog stays open.
   public init(answers: [String] = []) throws {
     folder = try TemporaryFolder(open: true)
-    let script = try String(contentsOfFile: SourceTree.path("Tests/TestKit/Scripts/pinentry.sh"), encoding: .utf8)
-    path = try folder.write(script, to: "pinentry", mode: 0o755)
+    path = folder("pinentry")
+    // A link: a program that was only just written may be busy still, in a child of another test's that is being started.
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: SourceTree.path("Tests/TestKit/Scripts/pinentry.sh"))
     // Another user's pinentry writes here too.
     chmod(folder.path, 0o777)
     try answer(answers)
