@@ -47,7 +47,7 @@ let testTargets: [Target] = [
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
-  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"]),
+  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
@@ -56,7 +56,9 @@ let testTargets: [Target] = [
     "WhorlCommandTests",
     ["WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "GLibLoop", "SecretMemory", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
-  tests("WhorldTests", ["WhorlDaemon", "TestKit", "Bus", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+  tests(
+    "WhorldTests",
+    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
     ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),

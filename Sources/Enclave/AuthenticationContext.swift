@@ -26,6 +26,8 @@ struct AuthenticationContext {
   let interactionNotAllowed: Bool
   private(set) var biometry: Grant?
   private(set) var passcode: Grant?
+  /// The program's own password, for items that have one.
+  var applicationPassword: HeldSecret?
 
   init(owner: ContextOwner, reuse: Int, interactionNotAllowed: Bool) {
     self.owner = owner
@@ -41,9 +43,12 @@ struct AuthenticationContext {
     case biometry
     /// The passcode.
     case passcode
+    /// A registered finger and the passcode.
+    case both
 
     var takesBiometry: Bool { self != .passcode }
-    var takesPasscode: Bool { self != .biometry }
+    /// Whether the passcode alone will do.
+    var takesPasscode: Bool { self == .presence || self == .passcode }
   }
 
   /// What answered a need.
@@ -57,11 +62,15 @@ struct AuthenticationContext {
   /// Whether the reuse time covers the need now, without taking anything.
   func isCovered(_ need: Need, at now: Int64) -> Bool {
     guard reuse > 0 else { return false }
+    if need == .both { return isFresh(biometry, at: now) && isFresh(passcode, at: now) }
     return (need.takesBiometry && isFresh(biometry, at: now)) || (need.takesPasscode && isFresh(passcode, at: now))
   }
 
   /// Takes what covers an item request: a ticket is gone then. False where nothing does.
   mutating func takeForItem(_ need: Need, at now: Int64) -> Bool {
+    if need == .both {
+      return hasPasscode(at: now) && takeForItem(.biometry, at: now) && takeForItem(.passcode, at: now)
+    }
     if need.takesBiometry, isFresh(biometry, at: now) {
       if reuse == 0 { biometry = nil }
       return true
@@ -82,6 +91,9 @@ struct AuthenticationContext {
     }
     return nil
   }
+
+  /// Whether the passcode was given and still counts, without taking anything.
+  func hasPasscode(at now: Int64) -> Bool { isFresh(passcode, at: now) }
 
   private func isFresh(_ grant: Grant?, at now: Int64) -> Bool {
     guard let grant else { return false }

@@ -50,6 +50,7 @@ extension Enclave {
     do {
       let existed = try shelf.remove(user)
       unrecorded.remove(user)
+      pendingPasscodes[user] = nil
       // What is still under way must not make a new one: whoever asks next is looked up first.
       shelf.unlearn(user)
       return ForgottenKeychain(existed: existed, items: existed ? items : 0)

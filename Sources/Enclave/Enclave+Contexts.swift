@@ -1,4 +1,5 @@
 internal import Keychain
+public import SecretMemory
 
 extension Enclave {
   /// A new authentication context of that caller.
@@ -31,6 +32,24 @@ extension Enclave {
     try requireContext(context, owner)
     contexts[context] = nil
     endOperations(.appCancel) { $0.context == context }
+  }
+
+  /// Gives the program's own password to a context, for items that have one (Apple: LACredentialType.applicationPassword);
+  /// kept there until the context ends, or nil is given.
+  /// - Throws: `.invalidContext`; `.parameter` for an empty one or one of more than 4096 bytes.
+  public func provideApplicationPassword(
+    _ context: ContextID, owner: ContextOwner, password: consuming SecretBytes?
+  ) throws(EnclaveError) {
+    try requireContext(context, owner)
+    guard let password else {
+      contexts[context]?.applicationPassword = nil
+      return
+    }
+    guard (1...Limits.applicationPasswordBytes).contains(password.count) else {
+      throw .parameter(
+        "the program's password has \(password.count) bytes; it must have 1 to \(Limits.applicationPasswordBytes)")
+    }
+    contexts[context]?.applicationPassword = HeldSecret(password)
   }
 
   /// A bus connection is gone: so are its contexts and what runs in them. A connection nobody knows is fine.

@@ -3,23 +3,54 @@ public import SecretMemory
 
 extension Enclave {
   /// Adds an item to a user's keychain; never prompts. On the disk when this returns.
-  /// - Throws: `.keychain`; `.biometryNotEnrolled` for an item bound to the set of fingers while there is none, since
-  ///   nobody could read it before the first enrolment destroys it.
+  /// - Parameter context: the context that holds the program's own password, where the access control asks for one.
+  /// - Throws: `.keychain`, also `.locked` for a class whose key is not there; `.biometryNotEnrolled` for an item bound to
+  ///   the set of fingers while there is none, since nobody could read it before the first enrolment destroys it;
+  ///   `.passcodeNotSet` for a class that needs a password that the account does not have.
   @discardableResult
   public func add(
-    user: UserID, attributes: ItemAttributes, accessControl: AccessControl, secret: consuming SecretBytes
-  ) throws(EnclaveError) -> ItemID {
+    user: UserID, attributes: ItemAttributes, accessControl: AccessControl, secret: consuming SecretBytes,
+    context: (id: ContextID, owner: ContextOwner)? = nil
+  ) async throws(EnclaveError) -> ItemID {
+    let password: HeldSecret? =
+      if let context { try requireContext(context.id, context.owner).applicationPassword } else { nil }
+    try await requirePasscodeIfDue(accessControl.protection, of: user)
+    let stretched = accessControl.needsApplicationPassword ? try await stretch(password) : nil
     let keychain: UserKeychain
     let members: [BiometrySetMember]
+    let needsFingers = accessControl.isBoundToBiometrySet || accessControl.prefersBiometrySet
     do {
       keychain = try shelf.keychain(of: user)
-      members = accessControl.isBoundToBiometrySet ? try keychain.biometrySet() : []
+      members = needsFingers ? try keychain.biometrySet() : []
     } catch {
       throw .keychain(error)
     }
-    guard !accessControl.isBoundToBiometrySet || !members.isEmpty else { throw .biometryNotEnrolled(.secret) }
+    guard !needsFingers || !members.isEmpty else { throw .biometryNotEnrolled(.secret) }
     do {
-      return try keychain.add(attributes, accessControl: accessControl, secret: secret)
+      return try keychain.add(attributes, accessControl: accessControl, secret: secret, applicationPassword: stretched)
+    } catch {
+      throw .keychain(error)
+    }
+  }
+
+  /// Throws where a class needs a password that the account does not have; what ended with one ends.
+  private func requirePasscodeIfDue(_ protection: ProtectionClass, of user: UserID) async throws(EnclaveError) {
+    guard protection.needsPasscode else { return }
+    let state = await passcodes.state(of: user)
+    if state == .removed { await lookForPasscode(of: user) }
+    let isNew = try withKeychain(of: user) { keychain throws(KeychainError) in
+      try keychain.keybagState() == .unused
+    }
+    guard state.isWorthAsking || !(protection.endsWithPasscode || isNew) else { throw .passcodeNotSet }
+  }
+
+  /// The program's own password, after the work; with fresh parameters where none are given.
+  private func stretch(
+    _ password: HeldSecret?, _ parameters: StretchingParameters? = nil
+  ) async throws(EnclaveError) -> StretchedPassword {
+    guard let password else { throw .keychain(.applicationPasswordNeeded) }
+    do {
+      return try await stretching.stretch(password, parameters ?? StretchingParameters(cost: stretchingCost))
     } catch {
       throw .keychain(error)
     }
@@ -31,11 +62,13 @@ extension Enclave {
   ///   - includeInvalidated: also those whose fingers changed.
   public func copyMatching(
     user: UserID, query: ItemQuery, limit: Int = 0, includeInvalidated: Bool = false
-  ) async throws(EnclaveError) -> [ItemSummary] {
-    var found: [ItemSummary] = []
+  ) async throws(EnclaveError) -> [FoundItem] {
+    var found: [FoundItem] = []
     try await search(user, query, includeInvalidated: includeInvalidated) { page throws(EnclaveError) in
       if let first = page.damaged.first { throw .keychain(first.error) }
-      found += page.items
+      found += try withKeychain(of: user) { keychain throws(KeychainError) in
+        page.items.map { FoundItem(item: $0, reference: keychain.persistentReference(of: $0.id)) }
+      }
       return limit == 0 || found.count < limit
     }
     return limit == 0 ? found : Array(found.prefix(limit))
@@ -70,49 +103,88 @@ extension Enclave {
   }
 
   /// The secret of the first item that matches, once its constraints are satisfied in the context.
-  /// - Throws: as `evaluate`; `.keychain(.itemNotFound)`, `.keychain(.invalidated)` before any prompt.
+  /// - Throws: as `evaluate`; `.keychain(.itemNotFound)`, `.keychain(.invalidated)` before any prompt; `.denied` for a
+  ///   private key, which never leaves.
   public func copySecret(
     _ context: ContextID, owner: ContextOwner, query: ItemQuery, options: VerificationOptions = VerificationOptions(),
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> SecretBytes {
-    try requireContext(context, owner)
-    var access = ItemAccess(
-      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: false))
-    while true {
-      // No await between the two: what `redeem` found holds while the secret is decrypted.
-      if let item = try redeem(&access) {
-        return try withKeychain(of: owner.user) { keychain throws(KeychainError) in
-          try keychain.secret(of: item.id, under: item.accessControl)
-        }
+    try await withItem(
+      context, owner, query, mustBeOnlyOne: false, options, progress
+    ) { keychain, item, password throws(EnclaveError) in
+      guard item.attributes.keyRole != .private else { throw Self.privateKeyStays }
+      return try Self.keychain { () throws(KeychainError) in
+        try keychain.secret(of: item.id, under: item.accessControl, applicationPassword: password)
       }
-      access.touch = try await ask(context, owner, access.need, options, progress)
     }
   }
 
-  /// Changes attributes, secret or both of the one item that matches, once its constraints are satisfied in the
-  /// context: also for attributes alone, since who can rename an item can have another's secret taken for it.
+  /// Changes attributes, secret, access control or all of them of the one item that matches, once its constraints are
+  /// satisfied in the context: also for attributes alone, since who can rename an item can have another's secret taken for
+  /// it.
   /// - Parameters:
   ///   - changes: the attributes to set; nil ones stay.
   ///   - secret: the new secret; nil leaves it.
-  /// - Throws: as `copySecret`; `.parameter` where several items match.
+  ///   - accessControl: what guards it from then on; nil leaves it.
+  /// - Throws: as `copySecret` and `add`; `.parameter` where several items match.
   public func update(
     _ context: ContextID, owner: ContextOwner, query: ItemQuery, changes: ItemQuery,
-    secret: consuming SecretBytes? = nil, options: VerificationOptions = VerificationOptions(),
-    progress: @escaping ProgressHandler = { _ in }
+    secret: consuming SecretBytes? = nil, accessControl: AccessControl? = nil,
+    options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) {
-    try requireContext(context, owner)
-    var access = ItemAccess(
-      context: context, owner: owner, query: query, item: try await locate(query, of: owner.user, mustBeOnlyOne: true))
-    while true {
-      if let item = try redeem(&access) {
-        do {
-          return try shelf.keychain(of: owner.user)
-            .update(item.id, under: item.accessControl, changes: changes, secret: secret)
-        } catch {
-          throw .keychain(error)
-        }
+    if let accessControl { try await requirePasscodeIfDue(accessControl.protection, of: owner.user) }
+    let secret: HeldSecret? = if let secret { HeldSecret(secret) } else { nil }
+    let newNeedsPassword = accessControl?.needsApplicationPassword == true
+    try await withItem(
+      context, owner, query, mustBeOnlyOne: true, newNeedsPassword: newNeedsPassword, options, progress
+    ) { keychain, item, password throws(EnclaveError) in
+      guard item.attributes.keyRole != .private || secret == nil else { throw Self.privateKeyStays }
+      let new: SecretBytes? = if let secret { try secret.clone() } else { nil }
+      try Self.keychain { () throws(KeychainError) in
+        try keychain.update(
+          item.id, under: item.accessControl, changes: changes, secret: new, newAccessControl: accessControl,
+          applicationPassword: password)
       }
-      access.touch = try await ask(context, owner, access.need, options, progress)
+    }
+  }
+
+  static let privateKeyStays = EnclaveError.denied(
+    "a private key never leaves the keychain and is never replaced; sign or agree with it, or delete it")
+
+  static func keychain<R: ~Copyable>(_ body: () throws(KeychainError) -> R) throws(EnclaveError) -> R {
+    do { return try body() } catch { throw .keychain(error) }
+  }
+
+  /// Runs `use` on the item that is meant, once everything that guards it was shown in the context. Every use of a secret
+  /// goes through here.
+  /// - Parameters:
+  ///   - newNeedsPassword: the program's password is wanted also where the item has none yet.
+  ///   - use: runs in the same stretch without `await` as the checks; takes the item as it is then, and the program's own
+  ///     password for it.
+  func withItem<R: ~Copyable>(
+    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, mustBeOnlyOne: Bool,
+    newNeedsPassword: Bool = false, _ options: VerificationOptions, _ progress: @escaping ProgressHandler,
+    _ use: (UserKeychain, ItemSummary, StretchedPassword?) throws(EnclaveError) -> R
+  ) async throws(EnclaveError) -> R {
+    try requireContext(context, owner)
+    let id = try await locate(query, of: owner.user, mustBeOnlyOne: mustBeOnlyOne)
+    let (protection, parameters) = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
+      (try keychain.summary(of: id).accessControl.protection, try keychain.applicationPasswordParameters(of: id))
+    }
+    if protection.endsWithPasscode { await lookForPasscode(of: owner.user) }
+    var password: StretchedPassword?
+    if parameters != nil || newNeedsPassword {
+      password = try await stretch(try requireContext(context, owner).applicationPassword, parameters)
+    }
+    var access = ItemAccess(context: context, owner: owner, query: query, item: id)
+    while true {
+      // No await between the two: what `redeem` found holds while the secret is decrypted.
+      if let item = try redeem(&access) {
+        let keychain: UserKeychain
+        do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
+        return try use(keychain, item, password)
+      }
+      access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
     }
   }
 
@@ -130,16 +202,27 @@ extension Enclave {
       }
     }
     access.promptedFor = item
-    guard let need = try Self.need(of: item.accessControl) else { return item }
-    access.need = need
-    if let touch = access.touch {
-      access.touch = nil
-      guard need.takesBiometry, isRegistered(touch.print, user: access.owner.user) else {
-        throw .denied(Self.notRegistered(touch))
-      }
-      return item
+    let touch = access.touch
+    access.touch = nil
+    if let touch {
+      guard isRegistered(touch.print, user: access.owner.user) else { throw .denied(Self.notRegistered(touch)) }
     }
-    let isTaken = contexts[access.context]?.takeForItem(need, at: clock.uptime()) ?? false
+    access.isLocked = false
+    if let need = try needToUnlock(item.accessControl.protection, of: access.owner.user) {
+      (access.need, access.isLocked) = (need, true)
+      return nil
+    }
+    guard let need = try need(of: item, user: access.owner.user) else { return item }
+    access.need = need
+    let now = clock.uptime()
+    if touch != nil {
+      switch need {
+      case .presence, .biometry: return item
+      case .both: return contexts[access.context]?.takeForItem(.passcode, at: now) == true ? item : nil
+      case .passcode: break
+      }
+    }
+    let isTaken = contexts[access.context]?.takeForItem(need, at: now) ?? false
     return isTaken ? item : nil
   }
 
@@ -164,10 +247,7 @@ extension Enclave {
       return damaged == nil && (present == nil || mustBeOnlyOne)
     }
     if let damaged { throw .keychain(damaged.error) }
-    guard let present else {
-      guard case .invalidated(let at)? = lost?.state else { throw .keychain(.itemNotFound) }
-      throw .keychain(.invalidated(at: at))
-    }
+    guard let present else { throw .keychain(lost?.state.error ?? .itemNotFound) }
     guard !mustBeOnlyOne || count == 1 else {
       throw .parameter("\(count) items match; name service and account of the one to change")
     }
@@ -190,25 +270,48 @@ extension Enclave {
       throw other == nil
         ? .keychain(.itemNotFound) : .denied("the item was replaced while you were asked for your finger; ask again")
     }
-    if case .invalidated(let at) = item.state { throw .keychain(.invalidated(at: at)) }
+    if let error = item.state.error { throw .keychain(error) }
     return item
   }
 
-  /// What an access control needs; nil for nothing. An access control that cannot be kept is refused.
-  private static func need(of control: AccessControl) throws(EnclaveError) -> AuthenticationContext.Need? {
-    guard control.protection == .always else {
-      throw .keychain(.unsupported("the protection class \(control.protection.name)"))
+  /// What an item needs a person to show; nil for nothing.
+  private func need(of item: ItemSummary, user: UserID) throws(EnclaveError) -> AuthenticationContext.Need? {
+    let control = item.accessControl
+    let takesFinger = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.takesFinger(item) }
+    return Self.need(of: control.personal, control.combination, takesFinger: takesFinger)
+  }
+
+  /// What constraints of a person come to.
+  /// - Parameter takesFinger: whether a finger counts for "the current set" among several.
+  static func need(
+    of constraints: [Constraint], _ combination: AccessControl.Combination, takesFinger: Bool = true
+  ) -> AuthenticationContext.Need? {
+    guard !constraints.isEmpty else { return nil }
+    let isFinger = constraints.contains(.biometryAny) || constraints.contains(.biometryCurrentSet) && takesFinger
+    let isPasscode = constraints.contains(.devicePasscode)
+    let isEither = constraints.contains(.userPresence)
+    guard combination == .or, constraints.count > 1 else {
+      // All of them: presence is there with either of the others.
+      if constraints.contains(where: { $0 == .biometryAny || $0 == .biometryCurrentSet }) {
+        return isPasscode ? .both : .biometry
+      }
+      return isPasscode ? .passcode : .presence
     }
-    guard let constraint = control.constraints.first else { return nil }
-    guard control.constraints.count == 1 else { throw .keychain(.unsupported("more than one constraint on an item")) }
-    switch constraint {
-    case .userPresence: return .presence
-    case .biometryAny, .biometryCurrentSet: return .biometry
-    case .devicePasscode: return .passcode
-    case .applicationPassword, .privateKeyUsage:
-      throw .keychain(.unsupported("the constraint \(constraint.rawValue)"))
+    switch (isFinger || isEither, isPasscode || isEither) {
+    case (true, true): return .presence
+    case (true, false): return .biometry
+    // Where the set changed and nothing else was named, a finger is asked for and the item itself refuses.
+    case (false, let passcode): return passcode ? .passcode : .biometry
     }
   }
+}
+
+/// An item that was found, and what names it from now on.
+public struct FoundItem: Sendable, Hashable {
+  /// All there is but its secret.
+  public let item: ItemSummary
+  /// Names it for as long as it is there (`ItemQuery.persistentReference`).
+  public let reference: [UInt8]
 }
 
 /// One request for an item, on its way through prompts.
@@ -219,6 +322,8 @@ private struct ItemAccess {
   let item: ItemID
   var promptedFor: ItemSummary?
   var need = AuthenticationContext.Need.passcode
+  /// Whether the need is that of the protection class, before the item's own.
+  var isLocked = false
   /// A touch made for this request; used once.
   var touch: Touch?
 

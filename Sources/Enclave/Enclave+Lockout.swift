@@ -75,6 +75,7 @@ extension Enclave {
     try? withKeychain(of: user) { keychain throws(KeychainError) in
       if try !keychain.biometrySet().isEmpty {
         guard try keychain.isRegistered(print: print) != nil else { return }
+        sawOwner(user)
       }
       var record = try keychain.lockout()
       guard record.misses > 0 else { return }

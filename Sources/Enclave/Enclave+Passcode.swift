@@ -1,6 +1,5 @@
 internal import Keychain
 public import SecretMemory
-internal import Synchronization
 
 extension Enclave {
   /// Gives the caller's passcode to a context. The right one ends the lockout of fingers and the delay of passcodes, and
@@ -15,23 +14,28 @@ extension Enclave {
     _ context: ContextID, owner: ContextOwner, passcode: consuming SecretBytes
   ) async throws(EnclaveError) {
     try requireContext(context, owner)
+    try Self.check(passcode)
+    let user = owner.user
+    guard passcodeChecks.insert(user).inserted else {
+      throw .busy("a password of user \(user) is being checked already; try again when that has ended")
+    }
+    // In a task of its own: a caller that goes away must not take the count with it.
+    let attempt = HeldSecret(passcode)
+    let check = Task { await self.checkPasscode(of: user, attempt) }
+    try await check.value.get()
+    try requireContext(context, owner)
+    contexts[context]?.passcodeGiven(at: clock.uptime())
+    passcodeArrived(in: context)
+  }
+
+  /// Throws where no password is like that.
+  static func check(_ passcode: borrowing SecretBytes) throws(EnclaveError) {
     guard (1...Limits.passcodeBytes).contains(passcode.count) else {
       throw .parameter("the password has \(passcode.count) bytes; it must have 1 to \(Limits.passcodeBytes)")
     }
     guard passcode.withUnsafeBytes({ !$0.contains(0) }) else {
       throw .parameter("the password has a NUL byte in it; give it without")
     }
-    let user = owner.user
-    guard passcodeChecks.insert(user).inserted else {
-      throw .busy("a password of user \(user) is being checked already; try again when that has ended")
-    }
-    // In a task of its own: a caller that goes away must not take the count with it.
-    let attempt = Attempt(passcode)
-    let check = Task { await self.checkPasscode(of: user, attempt) }
-    try await check.value.get()
-    try requireContext(context, owner)
-    contexts[context]?.passcodeGiven(at: clock.uptime())
-    passcodeArrived(in: context)
   }
 
   /// Seconds until a passcode of that user is looked at again; 0: now.
@@ -48,17 +52,19 @@ extension Enclave {
     }
   }
 
-  private func checkPasscode(of user: UserID, _ attempt: Attempt) async -> Result<Void, EnclaveError> {
+  private func checkPasscode(of user: UserID, _ attempt: HeldSecret) async -> Result<Void, EnclaveError> {
     defer { passcodeChecks.remove(user) }
     do {
       let seconds = try passcodeWait(of: user)
       guard seconds == 0 else { throw EnclaveError.passcodeDelayed(seconds: seconds) }
-      guard let passcode = attempt.take() else { throw EnclaveError.failed("the password was used up; give it again") }
+      let passcode = try attempt.clone()
       let before = try charge(user)
       switch await passcodes.verify(user: user, passcode: passcode) {
       case .right:
         try withKeychain(of: user) { keychain throws(KeychainError) in try store(LockoutRecord(), in: keychain) }
         unrecorded.remove(user)
+        await unlockKeybag(of: user, with: attempt)
+        sawOwner(user)
         return .success(())
       case .wrong:
         let delay = LockoutPolicy.passcodeDelay(afterFailures: before.passcodeFailures + 1)
@@ -67,6 +73,7 @@ extension Enclave {
             ? "the password is wrong; try again" : "the password is wrong; try again in \(delay) seconds")
       case .notSet:
         try restore(before, of: user)
+        await lookForPasscode(of: user)
         throw EnclaveError.passcodeNotSet
       case .unavailable(let why):
         try restore(before, of: user)
@@ -98,13 +105,4 @@ extension Enclave {
       try store(record, in: keychain)
     }
   }
-}
-
-/// A passcode on its way into the task that checks it: a closure cannot take a noncopyable value with it.
-private final class Attempt: Sendable {
-  private let passcode: Mutex<SecretBytes?>
-
-  init(_ passcode: consuming SecretBytes) { self.passcode = Mutex(consume passcode) }
-
-  func take() -> SecretBytes? { passcode.withLock { $0.take() } }
 }

@@ -48,10 +48,14 @@ extension Enclave {
   /// - Returns: the touch made for this request; nil where the context has come to cover it.
   func ask(
     _ context: ContextID, _ owner: ContextOwner, _ need: AuthenticationContext.Need, _ options: VerificationOptions,
-    _ progress: @escaping ProgressHandler
+    _ progress: @escaping ProgressHandler, isLocked: Bool = false
   ) async throws(EnclaveError) -> Touch? {
     guard try !requireContext(context, owner).interactionNotAllowed else { throw .notInteractive }
-    guard need != .passcode else { throw await passcodeWanted(of: owner.user, .required) }
+    guard need != .passcode else { throw await passcodeWanted(of: owner.user, isLocked ? .locked : .required) }
+    if need == .both, contexts[context]?.hasPasscode(at: clock.uptime()) != true {
+      // The passcode first: it is kept for the moment that a touch takes.
+      throw await passcodeWanted(of: owner.user, .required)
+    }
     do {
       try requireUnlocked(owner.user)
       let proof = try await touch(
@@ -66,14 +70,14 @@ extension Enclave {
   }
 
   /// What to answer where only the passcode leads on.
-  private func passcodeWanted(of user: UserID, _ reason: PasscodeReason) async -> EnclaveError {
+  func passcodeWanted(of user: UserID, _ reason: PasscodeReason) async -> EnclaveError {
     do {
       let seconds = try passcodeWait(of: user)
       guard seconds == 0 else { return .passcodeDelayed(seconds: seconds) }
     } catch {
       return error
     }
-    return await passcodes.isSet(user: user) ? .passcodeNeeded(reason) : .passcodeNotSet
+    return await passcodes.state(of: user).isWorthAsking ? .passcodeNeeded(reason) : .passcodeNotSet
   }
 
   private static func reasonForPasscode(_ error: EnclaveError) -> PasscodeReason? {

@@ -22,6 +22,12 @@ public struct EnclaveStatus: Sendable, Equatable {
   public let registered: [BiometrySetMember]
   /// 32 bytes that change with the set of registered fingers; empty where the store cannot be had.
   public let domainState: [UInt8]
+  /// How far the keychain is unlocked; nil where it cannot be had.
+  public let keybag: KeybagState?
+  /// Whether the passcode was changed since it last opened the keychain, so that the former one is waited for.
+  public let isFormerPasscodeNeeded: Bool
+  /// Whether there is a recovery key.
+  public let hasRecoveryKey: Bool
   /// The device key.
   public let deviceKey: DeviceKey
   /// Why the user's keychain cannot be had, in one line for people; nil where it can.
@@ -43,14 +49,19 @@ extension Enclave {
       let (record, registered, domainState) = try withKeychain(of: user) { keychain throws(KeychainError) in
         (try keychain.lockout(), try keychain.biometrySet(), try keychain.biometryDomainState())
       }
+      let (keybag, hasRecoveryKey) = try withKeychain(of: user) { keychain throws(KeychainError) in
+        (try keychain.keybagState(), try keychain.hasRecoveryKey())
+      }
       return EnclaveStatus(
         misses: record.misses, missesAllowed: LockoutPolicy.allowedMisses, isLockedOut: isLockedOut(user: user),
         passcodeDelay: try passcodeWait(of: user), registered: registered, domainState: domainState,
+        keybag: keybag, isFormerPasscodeNeeded: pendingPasscodes[user] != nil, hasRecoveryKey: hasRecoveryKey,
         deviceKey: deviceKey, storeError: nil)
     } catch {
       return EnclaveStatus(
         misses: 0, missesAllowed: LockoutPolicy.allowedMisses, isLockedOut: true, passcodeDelay: 0, registered: [],
-        domainState: [], deviceKey: deviceKey, storeError: error.message)
+        domainState: [], keybag: nil, isFormerPasscodeNeeded: false, hasRecoveryKey: false, deviceKey: deviceKey,
+        storeError: error.message)
     }
   }
 }

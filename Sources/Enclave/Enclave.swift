@@ -29,6 +29,8 @@ public actor Enclave {
     public static let searchRows = 200
     /// The most bytes of a passcode; PAM takes no more.
     public static let passcodeBytes = 511
+    /// The most bytes of a program's own password.
+    public static let applicationPasswordBytes = 4096
   }
 
   let sensor: any BiometrySensor
@@ -52,6 +54,12 @@ public actor Enclave {
   var lockoutFault: KeychainError?
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
+  /// Passcodes that are right and do not open the keybag yet, for which the former one is needed.
+  var pendingPasscodes: [UserID: StretchedPassword] = [:]
+  /// What the sessions of a user are, as far as somebody told.
+  var sessions: [UserID: SessionLockState] = [:]
+  let stretching = Stretching()
+  let stretchingCost: StretchingParameters.Cost
 
   /// An enclave that keeps its users' keychains under `stateDirectory`/users (the state folder must exist).
   /// - Parameters:
@@ -59,11 +67,14 @@ public actor Enclave {
   ///   - sensor: the readers. Used for one request at a time.
   ///   - passcode: who checks passcodes.
   ///   - clock: the time; `SystemClock()` but in tests.
+  ///   - stretching: how much work a passcode is; `.usual` but in tests.
   ///   - names: the accounts that are known already; others have to be told with `learn` before their keychain opens.
   public init(
     stateDirectory: String, deviceKeys: any DeviceKeySource, sensor: any BiometrySensor,
-    passcode: any PasscodeVerifier, clock: any EnclaveClock = SystemClock(), names: [UserID: AccountName] = [:]
+    passcode: any PasscodeVerifier, clock: any EnclaveClock = SystemClock(),
+    stretching: StretchingParameters.Cost = .usual, names: [UserID: AccountName] = [:]
   ) {
+    stretchingCost = stretching
     self.sensor = sensor
     self.clock = clock
     passcodes = passcode

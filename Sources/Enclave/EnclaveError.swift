@@ -6,6 +6,8 @@ public enum PasscodeReason: Sendable, Hashable {
   case required
   /// The person chose the passcode.
   case chosen
+  /// The item is of a protection class that the passcode unlocks.
+  case locked
   /// Fingers do not count until the passcode was given.
   case lockedOut
   /// No finger that counts is enrolled.
@@ -30,6 +32,9 @@ public enum EnclaveError: Error, Sendable, Equatable {
   case passcodeNotSet
   /// The passcode is to be given to the context (`providePasscode`), then the request made again.
   case passcodeNeeded(PasscodeReason)
+  /// The passcode was changed since it last unlocked the keychain: the former one, or the recovery key, is to be given
+  /// once (`provideFormerPasscode`, `provideRecoveryKey`).
+  case formerPasscodeNeeded
   /// Too many wrong passcodes: none is looked at for so many seconds.
   case passcodeDelayed(seconds: Int)
   /// No reader can be used; says why.
@@ -69,6 +74,7 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .appCancel: "AppCancel"
     case .passcodeNotSet: "PasscodeNotSet"
     case .passcodeNeeded: "PasscodeNeeded"
+    case .formerPasscodeNeeded: "FormerPasscodeNeeded"
     case .passcodeDelayed: "PasscodeDelayed"
     case .biometryNotAvailable: "BiometryNotAvailable"
     case .biometryNotEnrolled: "BiometryNotEnrolled"
@@ -96,6 +102,9 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .passcodeNotSet:
       "this needs your login password and your account has none; set one with passwd, then ask again"
     case .passcodeNeeded(let reason): Self.message(of: reason)
+    case .formerPasscodeNeeded:
+      "your login password was changed since it last opened the keychain; give the former one, or the recovery key, once "
+        + "with: whorl unlock"
     case .passcodeDelayed(let seconds):
       "too many wrong passwords, none is looked at now; try again in \(seconds) second\(seconds == 1 ? "" : "s")"
     case .biometryNotAvailable(let why): why
@@ -118,6 +127,7 @@ public enum EnclaveError: Error, Sendable, Equatable {
 
   private static func message(of reason: PasscodeReason) -> String {
     switch reason {
+    case .locked: "this is locked since the last login or start; give your login password once"
     case .required: "this needs your login password"
     case .chosen: "you chose to give your login password instead of a finger"
     case .lockedOut:
@@ -131,7 +141,10 @@ public enum EnclaveError: Error, Sendable, Equatable {
     switch error {
     case .duplicateItem: "DuplicateItem"
     case .itemNotFound: "ItemNotFound"
-    case .invalidated: "ItemInvalidated"
+    case .invalidated, .passcodeRemoved: "ItemInvalidated"
+    case .locked: "Locked"
+    case .applicationPasswordNeeded: "ApplicationPasswordNeeded"
+    case .wrongApplicationPassword: "AuthenticationFailed"
     case .tampered, .corrupt: "StoreDamaged"
     case .tooNew: "StoreTooNew"
     case .unsupported: "Unsupported"

@@ -21,6 +21,8 @@ final class KeychainShelf {
   /// The owners of the keychains that are open.
   private var owners: [UserID: String] = [:]
   private static let mostNames = 4096
+  /// What is unlocked, by user: outlives the keychains, which are closed when they are too many.
+  private var unlockStates: [UserID: UnlockState] = [:]
 
   /// The keychains under `stateDirectory`/users.
   init(
@@ -33,6 +35,19 @@ final class KeychainShelf {
   }
 
   var openCount: Int { open.count }
+
+  /// Users with unlocked keys.
+  var unlockedUsers: [UserID] { unlockStates.filter { $0.value.isUnlocked }.map(\.key) }
+
+  /// What is unlocked of a user's.
+  func unlockState(of user: UserID) -> UnlockState {
+    if let state = unlockStates[user] { return state }
+    // Those that are locked say nothing; a uid may be anybody's.
+    if unlockStates.count >= Self.mostNames { unlockStates = unlockStates.filter { $0.value.isUnlocked } }
+    let state = UnlockState()
+    unlockStates[user] = state
+    return state
+  }
 
   /// The keychain of that user, opened now where it was not, and only where it is of the account that has the uid now.
   func keychain(of user: UserID) throws(KeychainError) -> UserKeychain {
@@ -91,12 +106,15 @@ final class KeychainShelf {
     guard access("\(users)/\(user)/keychain.db", F_OK) == 0 else { return nil }
     try loadDeviceKey()
     let clock = clock
-    return try Self.open(directory: "\(users)/\(user)", user: user, key: deviceKey) { clock.wallTime() }
+    return try Self.open(
+      directory: "\(users)/\(user)", user: user, key: deviceKey, state: unlockState(of: user)
+    ) { clock.wallTime() }
   }
 
   /// Removes the keychain of a uid for good, whoever owns it; false where there was none.
   func remove(_ user: UserID) throws(KeychainError) -> Bool {
     close(user)
+    unlockStates[user] = nil
     defer { KeychainRemoval.removeLeftovers(in: users) }
     return try KeychainRemoval.remove(directory: "\(users)/\(user)")
   }
@@ -110,7 +128,9 @@ final class KeychainShelf {
     try loadDeviceKey()
     try makeUsersFolder()
     let clock = clock
-    let opened = try Self.open(directory: "\(users)/\(user.rawValue)", user: user, key: deviceKey) { clock.wallTime() }
+    let opened = try Self.open(
+      directory: "\(users)/\(user.rawValue)", user: user, key: deviceKey, state: unlockState(of: user)
+    ) { clock.wallTime() }
     if open.count >= Self.capacity { owners[open.removeFirst().user] = nil }
     open.append((user, opened))
     return opened
@@ -129,10 +149,12 @@ final class KeychainShelf {
   }
 
   private static func open(
-    directory: String, user: UserID, key: borrowing SecretBytes?, now: @escaping @Sendable () -> Int64
+    directory: String, user: UserID, key: borrowing SecretBytes?, state: UnlockState,
+    now: @escaping @Sendable () -> Int64
   ) throws(KeychainError) -> UserKeychain {
     switch key {
-    case .some(let key): try UserKeychain(directory: directory, user: user, deviceKey: key, now: now)
+    case .some(let key):
+      try UserKeychain(directory: directory, user: user, deviceKey: key, unlockState: state, now: now)
     case .none: throw .deviceKey("the device key was not loaded; this is a fault of Whorl, please report it")
     }
   }

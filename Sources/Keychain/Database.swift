@@ -136,6 +136,16 @@ final class Database {
     return result
   }
 
+  /// The bytes that a statement gives in its first row and column.
+  func blob(_ sql: String, _ values: [DatabaseValue] = []) throws(KeychainError) -> [UInt8]? {
+    var result: [UInt8]?
+    try rows(sql, values) { (row) throws(KeychainError) in
+      result = row.blob(0)
+      return false
+    }
+    return result
+  }
+
   /// Runs `body` in one transaction: all of its changes are on the disk when this returns, or none.
   func write<R: ~Copyable>(_ body: () throws(KeychainError) -> R) throws(KeychainError) -> R {
     try transaction(begin: "BEGIN IMMEDIATE", body)

@@ -7,8 +7,6 @@ struct ItemRow {
     id, version, class, protection, access, state, identity, service, account, access_group, label, generic, \
     attributes
     """
-  private static let present: Int64 = 0
-  private static let invalidated: Int64 = 1
 
   let id: Int64
   private let integers: [Int64?]
@@ -32,18 +30,17 @@ struct ItemRow {
     guard let itemClass = UInt8(exactly: classNumber).flatMap(ItemClass.init(rawValue:)) else {
       throw .unsupported("item \(id) of user \(user), of class number \(classNumber)")
     }
-    try itemClass.requireSupport()
     guard let accessControl = try AccessControl(canonicalBytes: access),
-      protection == Int64(accessControl.protection.rawValue), state == Self.present || state == Self.invalidated
+      protection == Int64(accessControl.protection.rawValue),
+      let loss = UInt8(exactly: state).flatMap(ItemLoss.init(rawValue:))
     else { throw altered }
     let binding = ItemBinding(
-      user: user, id: id, itemClass: itemClass, accessControl: accessControl,
-      isInvalidated: state == Self.invalidated, identity: identity)
+      user: user, id: id, itemClass: itemClass, accessControl: accessControl, loss: loss, identity: identity)
     guard
       let plain = try Sealing.open(
         sealed, key: keys.attributes, associatedData: binding.associatedData(.itemAttributes)),
       let body = plain.withUnsafeBytes({ ItemBody($0) }), body.attributes.itemClass == itemClass,
-      (body.invalidated != 0) == binding.isInvalidated
+      (body.invalidated != 0) == (loss != .none)
     else { throw altered }
     let hashes = SearchHashes(body.attributes, key: keys.search)
     guard hashes.identity == identity, hashes.service == blobs[2], hashes.account == blobs[3],
@@ -51,7 +48,24 @@ struct ItemRow {
     else { throw altered }
     return ItemSummary(
       id: ItemID(id), attributes: body.attributes, accessControl: accessControl, created: body.created,
-      modified: body.modified, state: binding.isInvalidated ? .invalidated(at: body.invalidated) : .present)
+      modified: body.modified, state: loss.state(at: body.invalidated), storedSet: body.biometrySet)
+  }
+}
+
+/// Whether and why an item lost its secret. Its number is part of the file format.
+enum ItemLoss: UInt8 {
+  case none = 0
+  /// The set of fingers that it was bound to changed.
+  case fingersChanged = 1
+  /// The account's password was removed.
+  case passcodeRemoved = 2
+
+  func state(at time: Int64) -> ItemState {
+    switch self {
+    case .none: .present
+    case .fingersChanged: .invalidated(at: time)
+    case .passcodeRemoved: .passcodeRemoved(at: time)
+    }
   }
 }
 
@@ -61,7 +75,7 @@ struct ItemBinding {
   let id: Int64
   let itemClass: ItemClass
   let accessControl: AccessControl
-  let isInvalidated: Bool
+  let loss: ItemLoss
   let identity: [UInt8]
 
   func associatedData(_ purpose: Purpose) -> ByteWriter {
@@ -71,7 +85,7 @@ struct ItemBinding {
     data.write(itemClass.rawValue)
     data.write(accessControl.protection.rawValue)
     data.write(accessControl.canonicalBytes)
-    data.write(UInt8(isInvalidated ? 1 : 0))
+    data.write(loss.rawValue)
     data.write(identity)
     return data
   }

@@ -13,6 +13,17 @@ public enum ItemState: Hashable, Sendable {
   case present
   /// It lost it at that time (seconds since 1970), because the set of fingers it was bound to changed.
   case invalidated(at: Int64)
+  /// It lost it at that time, because the account's password, which guarded it, was removed.
+  case passcodeRemoved(at: Int64)
+
+  /// The error of whoever asks for the secret; nil where it is there.
+  public var error: KeychainError? {
+    switch self {
+    case .present: nil
+    case .invalidated(let time): .invalidated(at: time)
+    case .passcodeRemoved(let time): .passcodeRemoved(at: time)
+    }
+  }
 }
 
 /// All that can be known of an item without its secret.
@@ -29,6 +40,9 @@ public struct ItemSummary: Hashable, Sendable {
   public let modified: Int64
   /// Whether it still has its secret.
   public let state: ItemState
+  /// The set of fingers that it was stored under, where a finger counts for it only with that (see
+  /// `UserKeychain.takesFinger`).
+  var storedSet: [UInt8]?
 }
 
 /// An item that cannot be read, and why; the other items are not affected.

@@ -1,9 +1,14 @@
 internal import SecretMemory
 
-/// The keys of one user's keychain, in memory.
+/// The keys of one user's keychain that the device key alone opens, in memory.
 ///
-/// device key -> keybag slot -> root key -> class keys (one for the metadata, one for each protection class).
+/// device key -> device slot -> device root -> metadata key, class key of `ProtectionClass.always`
+/// passcode and device key, or recovery key -> their slots -> passcode root -> the other class keys (`UserKeys`)
 struct Keybag: ~Copyable {
+  /// Wraps the keys below.
+  let root: SecretBytes
+  /// What the keys of metadata are derived from.
+  let metadata: SecretBytes
   /// Encrypts attributes.
   let attributes: SecretBytes
   /// Hashes what is searched for.
@@ -16,44 +21,18 @@ struct Keybag: ~Copyable {
   let lockout: SecretBytes
   /// The class key of `ProtectionClass.always`.
   let always: SecretBytes
-
-  private static let slotVersion: Int64 = 1
-  private static let keyVersion: Int64 = 1
-  private static let metadataClass: Int64 = 0
-
-  /// What can open a slot. The number is part of the file format.
-  private enum SlotKind: Int64 {
-    case device = 1
-    case passcode = 2
-    case recovery = 3
-
-    var name: String {
-      switch self {
-      case .device: "device"
-      case .passcode: "passcode"
-      case .recovery: "recovery"
-      }
-    }
-  }
+  /// Stands for the device key in the passcode's slot, so that the passcode alone opens nothing.
+  let pepper: SecretBytes
 
   /// Makes the keys of a new keychain and stores them, wrapped.
   static func create(
     in database: Database, user: UserID, deviceKey: borrowing SecretBytes
   ) throws(KeychainError) {
     let root = try Sealing.newKey()
-    let wrapped = Sealing.seal(
-      root, key: try slotKey(deviceKey, user: user), associatedData: slotData(1, user: user, kind: .device))
-    try database.run(
-      "INSERT INTO keybag(slot, kind, version, parameters, wrapped) VALUES(1, ?, ?, NULL, ?)",
-      [.integer(SlotKind.device.rawValue), .integer(slotVersion), .blob(wrapped)])
-    for number in [metadataClass, Int64(ProtectionClass.always.rawValue)] {
-      let key = try Sealing.newKey()
-      try database.run(
-        "INSERT INTO class_key(class, version, root, wrapped) VALUES(?, ?, ?, ?)",
-        [
-          .integer(number), .integer(keyVersion), .integer(SlotKind.device.rawValue),
-          .blob(Sealing.seal(key, key: root, associatedData: classData(number, user: user, root: .device))),
-        ])
+    try KeybagSlots.write(
+      root, kind: .device, key: try slotKey(deviceKey, user: user), in: database, user: user)
+    for number in [ClassKeys.metadata, ClassKeys.number(.always)] {
+      try ClassKeys.create(number, root: .device, rootKey: root, in: database, user: user)
     }
   }
 
@@ -62,95 +41,52 @@ struct Keybag: ~Copyable {
   static func open(
     from database: Database, user: UserID, deviceKey: borrowing SecretBytes
   ) throws(KeychainError) -> Keybag {
-    let root = try Self.rootKey(from: database, user: user, deviceKey: deviceKey)
-    var wrapped: [Int64: [UInt8]] = [:]
-    try database.rows("SELECT class, version, root, wrapped FROM class_key") { (row) throws(KeychainError) in
-      guard let number = row.integer(0), let version = row.integer(1), let root = row.integer(2), let key = row.blob(3)
-      else { throw .tampered("the class keys in \(database.path)") }
-      guard number == Self.metadataClass || number == Int64(ProtectionClass.always.rawValue) else {
-        let name = UInt8(exactly: number).flatMap(ProtectionClass.init(rawValue:))?.name ?? "of number \(number)"
-        throw .unsupported("the class key \(name) in \(database.path)")
-      }
-      guard version == Self.keyVersion else {
-        throw .unsupported("a class key of version \(version) in \(database.path)")
-      }
-      guard root == SlotKind.device.rawValue else {
-        throw .unsupported("a class key under root \(root) in \(database.path)")
-      }
-      wrapped[number] = key
-      return true
-    }
-    func unwrap(_ number: Int64) throws(KeychainError) -> SecretBytes {
-      guard let sealed = wrapped[number],
-        let key = try Sealing.open(
-          sealed, key: root, associatedData: Self.classData(number, user: user, root: .device)),
-        key.count == Sealing.keyBytes
-      else { throw .tampered("a class key in \(database.path)") }
-      return key
-    }
-    let metadata = try unwrap(Self.metadataClass)
+    guard let slot = try KeybagSlots.read(from: database)[.device],
+      let root = try KeybagSlots.open(slot, key: try slotKey(deviceKey, user: user), user: user)
+    else { throw KeybagSlots.tampered(database) }
+    return try under(root, pepper: try pepper(deviceKey, user: user), from: database, user: user)
+  }
+
+  /// The keys under a device root that is open already.
+  static func under(
+    _ root: consuming SecretBytes, pepper: consuming SecretBytes, from database: Database, user: UserID
+  ) throws(KeychainError) -> Keybag {
+    try ClassKeys.check(database)
+    let metadata = try ClassKeys.open(ClassKeys.metadata, root: .device, rootKey: root, from: database, user: user)
+    let always = try ClassKeys.open(
+      ClassKeys.number(.always), root: .device, rootKey: root, from: database, user: user)
+    let attributes = try Sealing.deriveKey(metadata, label: "attributes")
+    let search = try Sealing.deriveKey(metadata, label: "search")
+    let biometrySet = try Sealing.deriveKey(metadata, label: "biometry-set")
+    let prints = try Sealing.deriveKey(metadata, label: "prints")
+    let lockout = try Sealing.deriveKey(metadata, label: "lockout")
     return Keybag(
-      attributes: try Sealing.deriveKey(metadata, label: "attributes"),
-      search: try Sealing.deriveKey(metadata, label: "search"),
-      biometrySet: try Sealing.deriveKey(metadata, label: "biometry-set"),
-      prints: try Sealing.deriveKey(metadata, label: "prints"),
-      lockout: try Sealing.deriveKey(metadata, label: "lockout"),
-      always: try unwrap(Int64(ProtectionClass.always.rawValue)))
+      root: root, metadata: metadata, attributes: attributes, search: search, biometrySet: biometrySet, prints: prints,
+      lockout: lockout, always: always, pepper: pepper)
   }
 
-  private static func rootKey(
-    from database: Database, user: UserID, deviceKey: borrowing SecretBytes
-  ) throws(KeychainError) -> SecretBytes {
-    var slot: (number: Int64, wrapped: [UInt8])?
-    try database.rows("SELECT slot, kind, version, wrapped, parameters FROM keybag") { (row) throws(KeychainError) in
-      guard let number = row.integer(0), let kind = row.integer(1), let version = row.integer(2),
-        let wrapped = row.blob(3), slot == nil
-      else { throw .tampered("the keybag in \(database.path)") }
-      guard kind == SlotKind.device.rawValue else {
-        let name = SlotKind(rawValue: kind)?.name ?? "number \(kind)"
-        throw .unsupported("a keybag slot of kind \(name) in \(database.path)")
-      }
-      guard version == slotVersion else {
-        throw .unsupported("a keybag slot of version \(version) in \(database.path)")
-      }
-      // A device slot has none.
-      guard row.isNull(4) else { throw .tampered("the keybag in \(database.path)") }
-      slot = (number, wrapped)
-      return true
-    }
-    guard let slot,
-      let root = try Sealing.open(
-        slot.wrapped, key: try slotKey(deviceKey, user: user),
-        associatedData: slotData(slot.number, user: user, kind: .device)),
-      root.count == Sealing.keyBytes
-    else { throw .tampered("the keybag in \(database.path)") }
-    return root
-  }
-
-  private static func slotKey(
+  /// The key of the device slot.
+  static func slotKey(
     _ deviceKey: borrowing SecretBytes, user: UserID
+  ) throws(KeychainError) -> SecretBytes {
+    try derive(deviceKey, "keybag-device-slot", user: user)
+  }
+
+  /// What stands for the device key in the passcode's slot.
+  static func pepper(
+    _ deviceKey: borrowing SecretBytes, user: UserID
+  ) throws(KeychainError) -> SecretBytes {
+    try derive(deviceKey, "keybag-passcode-pepper", user: user)
+  }
+
+  private static func derive(
+    _ deviceKey: borrowing SecretBytes, _ label: String, user: UserID
   ) throws(KeychainError) -> SecretBytes {
     guard deviceKey.count == Sealing.keyBytes else {
       throw .invalidParameter("the device key has \(deviceKey.count) bytes instead of \(Sealing.keyBytes)")
     }
     return try withUnsafeBytes(of: user.rawValue.littleEndian) { context throws(KeychainError) in
-      try Sealing.deriveKey(deviceKey, label: "keybag-device-slot", context: context)
+      try Sealing.deriveKey(deviceKey, label: label, context: context)
     }
-  }
-
-  private static func slotData(_ slot: Int64, user: UserID, kind: SlotKind) -> ByteWriter {
-    var data = Purpose.keybagSlot.associatedData(of: user)
-    data.write(slot)
-    data.write(kind.rawValue)
-    data.write(slotVersion)
-    return data
-  }
-
-  private static func classData(_ number: Int64, user: UserID, root: SlotKind) -> ByteWriter {
-    var data = Purpose.classKey.associatedData(of: user)
-    data.write(number)
-    data.write(keyVersion)
-    data.write(root.rawValue)
-    return data
   }
 }

@@ -2,12 +2,20 @@ public import SecretMemory
 
 /// Why the keychain did not do as asked. Where a change is refused, what was stored before is as it was.
 public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// There already is an item of that class, service, account and access group.
+  /// There already is an item with the same of what tells items of its class apart.
   case duplicateItem
   /// There is no such item.
   case itemNotFound
   /// The item lost its secret at that time (seconds since 1970), because the enrolled fingers changed.
   case invalidated(at: Int64)
+  /// The item lost its secret at that time (seconds since 1970), because the account's password was removed.
+  case passcodeRemoved(at: Int64)
+  /// The key of that protection class is not there: the passcode was not given yet, or the sessions are locked.
+  case locked(ProtectionClass)
+  /// The item has a password of a program's own, which was not given.
+  case applicationPasswordNeeded
+  /// The password that the program gave is not the item's.
+  case wrongApplicationPassword
   /// What is stored was altered, or belongs to another user or machine; `what` names it.
   case tampered(_ what: String)
   /// The database is no keychain, or damaged as a file; it is left as it is.
@@ -48,6 +56,16 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
       "no such item; list the items to see what there is"
     case .invalidated:
       "the item's secret is gone because the enrolled fingers changed; store it again"
+    case .passcodeRemoved:
+      "the item's secret is gone because the account's password was removed; store it again"
+    case .locked(let protection):
+      protection.endsAtSessionLock
+        ? "items of protection \(protection.name) are locked until you unlock your session; or: whorl unlock"
+        : "items of protection \(protection.name) are locked until you give your login password once; with: whorl unlock"
+    case .applicationPasswordNeeded:
+      "the item has a password of its program's; give that password to the context first"
+    case .wrongApplicationPassword:
+      "the program's password is not the one that the item was stored with; give the right one"
     case .tampered(let what):
       "\(what) was altered or is not of this user and machine; restore it from a backup, or delete and store it again"
     case .corrupt(let what):

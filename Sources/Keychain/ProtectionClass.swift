@@ -1,20 +1,21 @@
-/// When an item can be read at all, whatever its constraints say. Its number is part of the file format.
+/// When an item can be read at all, whatever its constraints say (Apple: kSecAttrAccessible). Its number is part of the
+/// file format.
 public enum ProtectionClass: UInt8, Sendable, CaseIterable {
-  /// Always, under the device key alone: the only one so far.
+  /// Whenever the machine runs, under the device key alone.
   case always = 1
-  /// After the first unlock since boot; not kept yet.
+  /// From the first time that the passcode was given until the user's last session ends.
   case afterFirstUnlock = 2
-  /// While the user's session is unlocked; not kept yet.
+  /// As `afterFirstUnlock`, and not while all of the user's graphical sessions are locked.
   case whenUnlocked = 3
-  /// While the account has a passcode; not kept yet.
+  /// As `whenUnlocked`, and gone for good once the account's password is removed.
   case whenPasscodeSet = 4
-  /// As `always`, and never exported; not kept yet.
+  /// As `always`, and left out of an export.
   case alwaysThisDeviceOnly = 5
-  /// As `afterFirstUnlock`, and never exported; not kept yet.
+  /// As `afterFirstUnlock`, and left out of an export.
   case afterFirstUnlockThisDeviceOnly = 6
-  /// As `whenUnlocked`, and never exported; not kept yet.
+  /// As `whenUnlocked`, and left out of an export.
   case whenUnlockedThisDeviceOnly = 7
-  /// As `whenPasscodeSet`, and never exported; not kept yet.
+  /// As `whenPasscodeSet`, and left out of an export.
   case whenPasscodeSetThisDeviceOnly = 8
 
   /// The name on the bus, such as `after-first-unlock`.
@@ -31,17 +32,34 @@ public enum ProtectionClass: UInt8, Sendable, CaseIterable {
     }
   }
 
+  /// Whether an export leaves items of it out.
+  public var isThisDeviceOnly: Bool { rawValue >= Self.alwaysThisDeviceOnly.rawValue }
+
+  /// Whether its key comes only with the passcode.
+  public var needsPasscode: Bool { keyClass != .always }
+
+  /// Whether its items are out of reach while all of the user's graphical sessions are locked.
+  public var endsAtSessionLock: Bool { keyClass == .whenUnlocked || keyClass == .whenPasscodeSet }
+
+  /// Whether its items are destroyed with the account's password.
+  public var endsWithPasscode: Bool { keyClass == .whenPasscodeSet }
+
+  /// The class whose key it has: the same with and without "this device only".
+  var keyClass: ProtectionClass {
+    switch self {
+    case .always, .alwaysThisDeviceOnly: .always
+    case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .afterFirstUnlock
+    case .whenUnlocked, .whenUnlockedThisDeviceOnly: .whenUnlocked
+    case .whenPasscodeSet, .whenPasscodeSetThisDeviceOnly: .whenPasscodeSet
+    }
+  }
+
   /// The protection class of that bus name.
-  /// - Throws: `.unsupported` for a class that does not exist yet; `.invalidParameter` for any other text.
+  /// - Throws: `.invalidParameter` for any other text.
   public init(name: String) throws(KeychainError) {
     guard let found = Self.allCases.first(where: { $0.name == name }) else {
       throw .invalidParameter("there is no protection class named \(printable(name))")
     }
-    try found.requireSupport()
     self = found
-  }
-
-  func requireSupport() throws(KeychainError) {
-    guard self == .always else { throw .unsupported("the protection class \(name)") }
   }
 }

@@ -1,27 +1,31 @@
-/// What the database looks like on the disk, version 1.
+/// What the database looks like on the disk.
 ///
-/// Nothing in it is readable without the keys but numbers of rows, classes, constraints and lengths. The keybag has
-/// slots for kinds of keys that come later, class_key rows for the other protection classes; their appearance in a
-/// version 1 file is refused by name.
+/// Nothing in it is readable without the keys but numbers of rows, classes, constraints and lengths. Each format is the
+/// one before it and some statements more, so that an older file becomes a newer one by running those: what they do to
+/// the stored text of the schema is the same in a new file and in a migrated one.
 enum Schema {
-  static let version: Int64 = 1
+  /// The format that this version writes.
+  static let version = Int64(steps.count)
   /// "Whrl", so that no other program's database is taken for a keychain.
   static let applicationID: Int64 = 0x5768_726c
 
-  /// SQLite keeps these texts as they are, and opening compares them.
-  static let statements = [
+  /// What leads from each format to the next, the first from an empty file. SQLite keeps these texts as they are, and
+  /// opening compares them: those of a released format are never edited.
+  private static let steps = [first, second]
+
+  private static let first = [
     "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
-    // kind: 1 device; parameters: what a slot of another kind needs (salt, cost)
+    // kind: what opens the slot (`Keybag.SlotKind`); parameters: what stretching a passcode needs
     """
     CREATE TABLE keybag(slot INTEGER PRIMARY KEY, kind INTEGER NOT NULL, version INTEGER NOT NULL, parameters BLOB, \
     wrapped BLOB NOT NULL) STRICT
     """,
-    // class: 0 metadata, otherwise a protection class; root: the kind of slot that the wrapping key comes from
+    // class: 0 metadata, otherwise a protection class; root: the key that wraps it (`Keybag.Root`)
     """
     CREATE TABLE class_key(class INTEGER PRIMARY KEY, version INTEGER NOT NULL, root INTEGER NOT NULL, \
     wrapped BLOB NOT NULL) STRICT
     """,
-    // identity and the columns up to generic are keyed hashes; state: 0 present, 1 invalidated
+    // identity and the columns up to generic are keyed hashes; state: see `ItemRow`
     """
     CREATE TABLE item(id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, class INTEGER NOT NULL, \
     protection INTEGER NOT NULL, access BLOB NOT NULL, state INTEGER NOT NULL, identity BLOB NOT NULL UNIQUE, \
@@ -42,28 +46,65 @@ enum Schema {
     """,
   ]
 
-  /// Makes the tables in an empty database.
-  static func create(in database: Database) throws(KeychainError) {
-    for statement in statements { try database.execute(statement) }
+  /// Keybag slots and class keys that need the passcode, the other item classes, combined constraints: new kinds of rows,
+  /// which format 1 refuses by name. Beside them:
+  private static let second = [
+    // Thousands of items of one service, or of one account, are looked up by both.
+    "DROP INDEX item_service",
+    "DROP INDEX item_account",
+    "CREATE INDEX item_service ON item(service, account)",
+    "CREATE INDEX item_account ON item(account, service)",
+    """
+    CREATE TABLE trusted_reader(number INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, \
+    id BLOB NOT NULL UNIQUE, sealed BLOB NOT NULL) STRICT
+    """,
+  ]
+
+  /// Makes the tables of a format in an empty database.
+  static func create(in database: Database, version: Int64 = version) throws(KeychainError) {
     try database.execute("PRAGMA application_id = \(applicationID)")
-    try database.execute("PRAGMA user_version = \(version)")
+    try advance(database, from: 0, to: version)
   }
 
-  /// Throws where `database` is another program's, a later version's or none of ours.
-  static func checkVersion(of database: Database) throws(KeychainError) {
-    guard try database.number("PRAGMA application_id") == applicationID,
-      let found = try database.number("PRAGMA user_version"), found >= version
-    else { throw .corrupt(database.path) }
-    guard found == version else {
-      throw .tooNew(path: database.path, found: Int(found), known: Int(version))
+  /// Brings a database of an earlier format to this one, in one transaction; one of this format stays as it is.
+  static func migrate(_ database: Database) throws(KeychainError) {
+    guard try format(of: database) < version else { return }
+    try database.write { () throws(KeychainError) in
+      // Another process may have been first.
+      try advance(database, from: try format(of: database), to: version)
     }
   }
 
-  /// Throws where a table, index, trigger or view is missing, changed or too many.
+  /// The format of `database`.
+  /// - Throws: `.corrupt` where it is another program's or none of ours; `.tooNew`.
+  @discardableResult
+  static func checkVersion(of database: Database) throws(KeychainError) -> Int64 {
+    guard try database.number("PRAGMA application_id") == applicationID else { throw .corrupt(database.path) }
+    let found = try format(of: database)
+    guard found >= 1 else { throw .corrupt(database.path) }
+    guard found <= version else {
+      throw .tooNew(path: database.path, found: Int(found), known: Int(version))
+    }
+    return found
+  }
+
+  /// Throws where a table, index, trigger or view of the database's format is missing, changed or too many.
   static func checkTables(of database: Database) throws(KeychainError) {
     let fresh = try Database(path: ":memory:", mode: .memory)
-    try create(in: fresh)
+    try create(in: fresh, version: try format(of: database))
     guard try listing(of: database) == listing(of: fresh) else { throw .corrupt(database.path) }
+  }
+
+  private static func format(of database: Database) throws(KeychainError) -> Int64 {
+    try database.number("PRAGMA user_version") ?? 0
+  }
+
+  private static func advance(_ database: Database, from old: Int64, to new: Int64) throws(KeychainError) {
+    guard old < new else { return }
+    for step in steps[Int(old)..<Int(new)] {
+      for statement in step { try database.execute(statement) }
+    }
+    try database.execute("PRAGMA user_version = \(new)")
   }
 
   private static func listing(of database: Database) throws(KeychainError) -> [String] {

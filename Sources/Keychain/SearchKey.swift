@@ -10,42 +10,69 @@ struct SearchHashes: Equatable {
   let generic: [UInt8]?
 
   init(_ attributes: ItemAttributes, key: borrowing SecretBytes) {
-    var identity = ByteWriter()
-    identity.write("identity".utf8)
-    identity.write(attributes.itemClass.rawValue)
-    for text in [attributes.service, attributes.account, attributes.accessGroup] { identity.write(text.utf8) }
-    self.identity = Sealing.keyedHash(identity.bytes, key: key)
-    service = Self.hash(.service, attributes.service.utf8, key: key)
-    account = Self.hash(.account, attributes.account.utf8, key: key)
-    accessGroup = Self.hash(.accessGroup, attributes.accessGroup.utf8, key: key)
-    label = attributes.label.map { Self.hash(.label, $0.utf8, key: key) }
-    generic = attributes.generic.map { Self.hash(.generic, $0, key: key) }
+    identity = Sealing.keyedHash(Self.identity(of: attributes), key: key)
+    func hash(_ choices: [ItemAttribute]) -> [UInt8]? {
+      // An item has at most one of those that share a column.
+      let attribute = choices.first { attributes.values[$0] != nil } ?? choices[0]
+      return attributes.value(attribute).map { Self.hash(attribute, $0, key: key) }
+    }
+    service = hash(Self.service) ?? []
+    account = hash(Self.account) ?? []
+    accessGroup = hash([.accessGroup]) ?? []
+    label = hash([.label])
+    generic = hash([.generic])
   }
 
-  /// The columns that can be searched.
-  enum Column: String {
-    case service
-    case account
-    case accessGroup = "access_group"
-    case label
-    case generic
-  }
+  /// The attributes that share a column of the table: classes have one of them each.
+  private static let service: [ItemAttribute] = [.service, .server, .applicationLabel]
+  private static let account: [ItemAttribute] = [.account, .applicationTag]
 
-  static func hash(_ column: Column, _ value: some Collection<UInt8>, key: borrowing SecretBytes) -> [UInt8] {
+  /// What tells the item apart, as bytes.
+  private static func identity(of attributes: ItemAttributes) -> [UInt8] {
     var writer = ByteWriter()
-    writer.write(column.rawValue.utf8)
-    writer.write(value)
+    writer.write("identity".utf8)
+    writer.write(attributes.itemClass.rawValue)
+    for attribute in attributes.itemClass.identity {
+      // As format 1 wrote it for generic passwords, all of whose values are there.
+      guard attribute.absentValue == nil else {
+        writer.write(attributes.value(attribute)?.encoded ?? [])
+        continue
+      }
+      writer.write(UInt8(attributes.values[attribute] == nil ? 0 : 1))
+      writer.write(attributes.values[attribute]?.encoded ?? [])
+    }
+    if attributes.synchronizable == true { writer.write("synchronizable".utf8) }
+    return writer.bytes
+  }
+
+  private static func hash(_ attribute: ItemAttribute, _ value: AttributeValue, key: borrowing SecretBytes) -> [UInt8] {
+    var writer = ByteWriter()
+    // The names that format 1 gave.
+    writer.write(attribute == .accessGroup ? "access_group".utf8 : attribute.name.utf8)
+    writer.write(value.encoded)
     return Sealing.keyedHash(writer.bytes, key: key, count: 16)
   }
 
   /// The columns and hashes that narrow `query` down; its other attributes are compared after decryption.
-  static func conditions(of query: ItemQuery, key: borrowing SecretBytes) -> [(column: Column, hash: [UInt8])] {
-    var result: [(Column, [UInt8])] = []
-    if let value = query.service { result.append((.service, hash(.service, value.utf8, key: key))) }
-    if let value = query.account { result.append((.account, hash(.account, value.utf8, key: key))) }
-    if let value = query.accessGroup { result.append((.accessGroup, hash(.accessGroup, value.utf8, key: key))) }
-    if let value = query.label { result.append((.label, hash(.label, value.utf8, key: key))) }
-    if let value = query.generic { result.append((.generic, hash(.generic, value, key: key))) }
+  static func conditions(
+    of query: ItemQuery, key: borrowing SecretBytes
+  ) -> [(column: String, hash: [UInt8])] {
+    var result: [(String, [UInt8])] = []
+    for attribute in ItemAttribute.allCases {
+      guard let value = query.values[attribute], let column = column(of: attribute) else { continue }
+      result.append((column, hash(attribute, value, key: key)))
+    }
     return result
+  }
+
+  private static func column(of attribute: ItemAttribute) -> String? {
+    switch attribute {
+    case .service, .server, .applicationLabel: "service"
+    case .account, .applicationTag: "account"
+    case .accessGroup: "access_group"
+    case .label: "label"
+    case .generic: "generic"
+    default: nil
+    }
   }
 }

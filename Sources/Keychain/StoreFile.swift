@@ -27,6 +27,7 @@ enum StoreFile {
     try Schema.checkVersion(of: database)
     try Schema.checkTables(of: database)
     try useWriteAheadLog(database)
+    try Schema.migrate(database)
     database.setCheckpointOnClose(true)
     return database
   }

@@ -60,14 +60,26 @@ extension UserKeychain {
   /// 32 bytes that stay while the set stays and are new after each change of it.
   /// - Throws: `.tampered` where the set is not as it was left.
   public func biometryDomainState() throws(KeychainError) -> [UInt8] {
-    try database.read { () throws(KeychainError) in
-      let set = try BiometrySetStore.read(from: database, user: user, keys: keys)
-      var writer = ByteWriter()
-      writer.write("domain-state".utf8)
-      writer.write(set.record.generation)
-      writer.write(set.record.digest)
-      return Sealing.keyedHash(writer.bytes, key: keys.biometrySet)
-    }
+    try database.read { () throws(KeychainError) in try setMark() }
+  }
+
+  /// Whether a finger counts for an item: always, but for one that was stored under another set of fingers and has
+  /// something else that opens it.
+  /// - Throws: `.tampered` where the set is not as it was left.
+  public func takesFinger(_ item: ItemSummary) throws(KeychainError) -> Bool {
+    guard item.accessControl.prefersBiometrySet else { return true }
+    let mark = try biometryDomainState()
+    return item.storedSet.map { Sealing.constantTimeEqual($0, mark) } ?? false
+  }
+
+  /// 32 bytes that are new after each change of the set; within a transaction of the caller's.
+  func setMark() throws(KeychainError) -> [UInt8] {
+    let set = try BiometrySetStore.read(from: database, user: user, keys: keys)
+    var writer = ByteWriter()
+    writer.write("domain-state".utf8)
+    writer.write(set.record.generation)
+    writer.write(set.record.digest)
+    return Sealing.keyedHash(writer.bytes, key: keys.biometrySet)
   }
 
   /// One transaction: the set changes as `change` says (false: it does not), and what was bound to it is gone.

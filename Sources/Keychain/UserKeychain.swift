@@ -11,6 +11,7 @@ public final class UserKeychain {
   public let user: UserID
   let database: Database
   let keys: Keybag
+  let unlockState: UnlockState
   let now: @Sendable () -> Int64
 
   /// Opens the keychain in `directory` (mode 0700, made where it is missing), making a new one where there is none.
@@ -18,11 +19,12 @@ public final class UserKeychain {
   ///   - directory: the user's own folder, such as `/var/lib/whorl/users/1000`.
   ///   - user: whose keychain it is; another user's is refused.
   ///   - deviceKey: 32 bytes, from `DeviceKeyStore`.
+  ///   - unlockState: what is unlocked of it already; the same for every opening of a user's keychain.
   ///   - now: the time in seconds since 1970.
   /// - Throws: `.tooNew`, `.corrupt`, `.tampered`, `.refusedFile`, `.unsupported`, `.readOnly`, `.diskFull`, `.io`,
   ///   `.busy`.
   public init(
-    directory: String, user: UserID, deviceKey: borrowing SecretBytes,
+    directory: String, user: UserID, deviceKey: borrowing SecretBytes, unlockState: UnlockState = UnlockState(),
     now: @escaping @Sendable () -> Int64 = UserKeychain.systemTime
   ) throws(KeychainError) {
     // A borrowed key cannot go into a closure.
@@ -36,6 +38,7 @@ public final class UserKeychain {
     keys = try Keybag.open(from: database, user: user, deviceKey: deviceKey)
     self.database = database
     self.user = user
+    self.unlockState = unlockState
     self.now = now
   }
 

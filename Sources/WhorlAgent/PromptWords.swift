@@ -20,7 +20,10 @@ struct PromptWords: Equatable {
       switch details["deed"]?.asString {
       case "read": "read \(item)"
       case "change": "change \(item)"
-      default: "know that it is you"
+      case "make-recovery-key": "make a recovery key, which opens everything that you store"
+      case "revoke-recovery-key": "take your recovery key back"
+      case "authenticate": "know that it is you, and may then read a secret"
+      default: "do something that this agent does not know"
       }
     let process = details["pid"]?.asUInt32.map { "process \($0)" }
     let program: String
@@ -30,6 +33,9 @@ struct PromptWords: Equatable {
       program = "A program" + (process.map { " (\($0))" } ?? "")
     }
     var claim = "\(program) wants to \(deed)."
+    if let seconds = details["reuse"]?.asUInt32, seconds > 0 {
+      claim += "\nWhat you give counts for all that it asks for in the next \(seconds) seconds."
+    }
     if let reason = Self.quoted(details["reason"], limit: 200) { claim += "\nIt says: \(reason)" }
     self.claim = claim
     why = details["why"]?.asString.flatMap { Self.clean($0, limit: 300) }.map(Self.sentence)

@@ -1,3 +1,4 @@
+internal import Enclave
 internal import Glibc
 public import Keychain
 internal import Synchronization
@@ -16,7 +17,7 @@ public final class AccountDirectory: Sendable {
     var with: @Sendable (UserID) throws(AccountsError) -> Account? = { user throws(AccountsError) in
       try Accounts.with(user)
     }
-    var hasPassword: @Sendable (String) -> Bool? = Accounts.hasPassword
+    var passcodeState: @Sendable (String) -> PasscodeState = Accounts.passcodeState
     var isExpired: @Sendable (String) -> Bool = { Accounts.isExpired($0) }
   }
 
@@ -40,7 +41,8 @@ public final class AccountDirectory: Sendable {
 
   private enum Answer: Sendable {
     case account(Result<Account?, AccountsError>)
-    case password(Bool?)
+    case password(PasscodeState)
+    case expiry(Bool)
     case none(AccountsError)
   }
 
@@ -81,15 +83,15 @@ public final class AccountDirectory: Sendable {
     try account(await answer(.user(user)))
   }
 
-  /// Whether the account of that name has a password that can be typed; nil where nobody knows.
-  func hasPassword(_ name: String) async -> Bool? {
-    if case .password(let has) = await answer(.password(Array(name.utf8))) { has } else { nil }
+  /// Whether the account of that name has a password.
+  func passcodeState(_ name: String) async -> PasscodeState {
+    if case .password(let state) = await answer(.password(Array(name.utf8))) { state } else { .unknown }
   }
 
   /// Whether the account with that uid has expired, by the machine's own files; false where nobody knows.
   func isExpired(_ user: UserID) async -> Bool {
     guard let account = (try? await with(user)) ?? nil else { return false }
-    if case .password(let isExpired) = await answer(.expiry(Array(account.name.utf8))) { return isExpired ?? false }
+    if case .expiry(let isExpired) = await answer(.expiry(Array(account.name.utf8))) { return isExpired }
     return false
   }
 
@@ -102,7 +104,7 @@ public final class AccountDirectory: Sendable {
     switch answer {
     case .account(let result): try result.get()
     case .none(let error): throw error
-    case .password: throw .failed(EINVAL)
+    case .password, .expiry: throw .failed(EINVAL)
     }
   }
 
@@ -151,8 +153,8 @@ public final class AccountDirectory: Sendable {
     switch question {
     case .name(let bytes, _): .account(Self.result { () throws(AccountsError) in try canonical(Self.text(bytes)) })
     case .user(let user): .account(Self.result { () throws(AccountsError) in try source.with(user) })
-    case .password(let bytes): .password(source.hasPassword(Self.text(bytes)))
-    case .expiry(let bytes): .password(source.isExpired(Self.text(bytes)))
+    case .password(let bytes): .password(source.passcodeState(Self.text(bytes)))
+    case .expiry(let bytes): .expiry(source.isExpired(Self.text(bytes)))
     }
   }
 

@@ -43,7 +43,7 @@ struct AccountSurvey {
     values["misses"] = .uint32(UInt32(clamping: status.misses))
     values["misses-allowed"] = .uint32(UInt32(clamping: status.missesAllowed))
     let bound = try await enclave.copyMatching(user: account.user, query: ItemQuery()).count {
-      $0.accessControl.constraints.contains(.biometryCurrentSet)
+      $0.item.accessControl.isBoundToBiometrySet
     }
     values["bound-secrets"] = .uint32(UInt32(clamping: bound))
     return values

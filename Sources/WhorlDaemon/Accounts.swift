@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Enclave
 internal import Glibc
 public import Keychain
 
@@ -81,12 +82,17 @@ enum Accounts {
     }
   }
 
-  /// Whether the shadow entry of that name has a password that can be typed; nil where it cannot be read.
-  static func hasPassword(_ name: String) -> Bool? {
-    // Only its first character says what is asked here; the hash itself is left where it is.
+  /// What the shadow entry of that name says of its password.
+  static func passcodeState(_ name: String) -> PasscodeState {
     shadow(name) { entry in
-      entry.sp_pwdp.map { ![0, CChar(UInt8(ascii: "!")), CChar(UInt8(ascii: "*"))].contains($0[0]) }
-    } ?? nil
+      // Only its first character says what is asked here; the hash itself is left where it is.
+      switch entry.sp_pwdp?[0] {
+      case nil: .unknown
+      case 0: .removed
+      case CChar(UInt8(ascii: "!")), CChar(UInt8(ascii: "*")): .locked
+      default: .set
+      }
+    } ?? .unknown
   }
 
   /// Whether the shadow entry of that name says that the account has expired; false where it cannot be read.

@@ -81,19 +81,24 @@ final class AgentDesk {
   /// Runs a request of a caller's; where that comes to want the passcode, has it asked for and runs the request again.
   func run<R: Sendable>(
     _ subject: PromptSubject, seconds: Int, for caller: Caller, progress: @escaping ProgressHandler,
-    _ body: @escaping @GLibActor (@escaping ProgressHandler) async throws -> R
+    _ body: @escaping @GLibActor (PromptScope, @escaping ProgressHandler) async throws -> R
   ) async throws -> R {
-    if prompting[caller.connection]?.contains(subject.context) == true { return try await body(progress) }
+    let scope = PromptScope(
+      context: subject.context, owner: ContextOwner(connection: caller.connection, user: caller.user))
+    if prompting[caller.connection]?.contains(subject.context) == true { return try await body(scope, progress) }
     lastNumber += 1
     let request = PromptedRequest(number: lastNumber, caller: caller, subject: subject)
     requests[request.number] = request
     defer { requests[request.number] = nil }
-    return try await request.run { try await self.complete(request, seconds, progress, body) }
+    return try await request.run {
+      request.reuse = try await self.enclave.reuse(of: scope.context, owner: scope.owner)
+      return try await self.complete(request, seconds, scope, progress, body)
+    }
   }
 
   private func complete<R: Sendable>(
-    _ request: PromptedRequest, _ seconds: Int, _ progress: @escaping ProgressHandler,
-    _ body: @escaping @GLibActor (@escaping ProgressHandler) async throws -> R
+    _ request: PromptedRequest, _ seconds: Int, _ own: PromptScope, _ progress: @escaping ProgressHandler,
+    _ body: @escaping @GLibActor (PromptScope, @escaping ProgressHandler) async throws -> R
   ) async throws -> R {
     let handler: ProgressHandler = { event in
       progress(event)
@@ -102,18 +107,37 @@ final class AgentDesk {
       case .retry, .noMatch, .matched: break
       }
     }
+    var scope = own
     var left = Self.tries
-    while true {
-      do {
-        return try await body(handler)
-      } catch EnclaveError.passcodeNeeded(let reason) {
-        // Another request of the same context may have used up what was given for this one.
-        guard left > 0 else {
-          throw EnclaveError.failed("other requests of the program used the password up each time; ask again")
+    do {
+      while true {
+        do {
+          let result = try await body(scope, handler)
+          await drop(scope, unlike: own)
+          return result
+        } catch EnclaveError.passcodeNeeded(let reason) {
+          // Another request of the same context may have used up what was given for this one.
+          guard left > 0 else {
+            throw EnclaveError.failed("other requests of the program used the password up each time; ask again")
+          }
+          if scope.context == own.context, request.subject.deed.isForItselfAlone, request.reuse == 0 {
+            let (id, owner) = try await enclave.contextForRequest(request.number, of: own.context, owner: own.owner)
+            scope = PromptScope(context: id, owner: owner)
+          }
+          try await askForPasscode(request, scope, seconds, EnclaveError.passcodeNeeded(reason).message, &left)
         }
-        try await askForPasscode(request, seconds, EnclaveError.passcodeNeeded(reason).message, &left)
       }
+    } catch {
+      await drop(scope, unlike: own)
+      throw error
     }
+  }
+
+  /// Ends the context that was made for the request alone.
+  private func drop(_ scope: PromptScope, unlike own: PromptScope) async {
+    guard scope.context != own.context else { return }
+    // It has ended already where the connection is gone.
+    try? await enclave.invalidate(scope.context, owner: scope.owner)
   }
 
   private func show(_ request: PromptedRequest, _ wants: PromptedRequest.Wants) async {
@@ -128,7 +152,7 @@ final class AgentDesk {
 
   /// Has the person give the passcode to the request's context; a wrong one is asked for again.
   private func askForPasscode(
-    _ request: PromptedRequest, _ seconds: Int, _ why: String, _ left: inout Int
+    _ request: PromptedRequest, _ scope: PromptScope, _ seconds: Int, _ why: String, _ left: inout Int
   ) async throws {
     let user = request.caller.user
     let deadline = DaemonClock.machine.now() + Int64(seconds) * 1000
@@ -147,9 +171,8 @@ final class AgentDesk {
       left -= 1
       details["tries-left"] = .uint32(UInt32(max(0, left)))
       let passcode = try await answer(request, details, until: deadline)
-      let owner = ContextOwner(connection: request.caller.connection, user: user)
       do {
-        return try await enclave.providePasscode(request.subject.context, owner: owner, passcode: passcode)
+        return try await enclave.providePasscode(scope.context, owner: scope.owner, passcode: passcode)
       } catch {
         try Task.checkCancellation()
         switch error {

@@ -77,15 +77,49 @@ final class AuthenticationFace: BusHandler {
       let subject = PromptSubject(
         context: context, deed: .authenticate,
         reason: request.reason.isEmpty ? arguments[2].asString ?? "" : request.reason)
-      let satisfied = try await frame.withProgress(request, for: caller, about: subject) { progress in
+      let satisfied = try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         try await self.enclave.evaluate(
-          context, owner: owner, policy: policy, options: request.options, progress: progress)
+          scope.context, owner: scope.owner, policy: policy, options: request.options, progress: progress)
       }
       return BusAnswer([.strings(satisfied.map(\.rawValue).sorted())])
 
     case ("ProvidePasscode", 2):
       let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
       try await enclave.providePasscode(try CallFrame.context(arguments[0]), owner: owner, passcode: secret)
+      return BusAnswer()
+
+    case ("ProvideFormerPasscode", 2):
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.provideFormerPasscode(try CallFrame.context(arguments[0]), owner: owner, passcode: secret)
+      return BusAnswer()
+
+    case ("ProvideRecoveryKey", 2):
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.provideRecoveryKey(try CallFrame.context(arguments[0]), owner: owner, key: secret)
+      return BusAnswer()
+
+    case ("ProvideApplicationPassword", 2):
+      let context = try CallFrame.context(arguments[0])
+      let secret = try CallFrame.secret(call, arguments[1], limit: Self.passcodeLimit)
+      try await enclave.provideApplicationPassword(context, owner: owner, password: secret)
+      return BusAnswer()
+
+    case ("MakeRecoveryKey", 1):
+      let subject = PromptSubject(context: try CallFrame.context(arguments[0]), deed: .makeRecoveryKey)
+      let file = try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try CallFrame.seal(try await self.enclave.makeRecoveryKey(scope.context, owner: scope.owner))
+      }
+      return BusAnswer([.handle(0)], descriptors: [file])
+
+    case ("RevokeRecoveryKey", 1):
+      let subject = PromptSubject(context: try CallFrame.context(arguments[0]), deed: .revokeRecoveryKey)
+      let existed = try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try await self.enclave.revokeRecoveryKey(scope.context, owner: scope.owner)
+      }
+      return BusAnswer([.boolean(existed)])
+
+    case ("LockKeys", 0):
+      await enclave.lockKeys(of: caller.user)
       return BusAnswer()
 
     case ("Cancel", 2):
@@ -178,6 +212,9 @@ struct VerificationRequest: Sendable {
 
   /// The seconds that a person has for the passcode where the caller says nothing of time.
   private static let usualPasscodeSeconds = 120
+
+  /// One of a call without options.
+  init() throws { try self.init(.options([:])) }
 
   init(_ value: BusValue) throws {
     var keys = try StrictOptions(value, what: "option")

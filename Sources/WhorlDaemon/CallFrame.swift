@@ -58,22 +58,25 @@ struct CallFrame {
     }
   }
 
+  /// As ``withProgress(_:for:_:)``, for what an agent shows and has the passcode asked for. `body` may run more than once,
+  /// each time in the context that it is given.
+  func withPrompts<R: Sendable>(
+    _ request: VerificationRequest, for caller: Caller, about subject: PromptSubject,
+    _ body: @escaping @GLibActor (PromptScope, @escaping ProgressHandler) async throws -> R
+  ) async throws -> R {
+    try await withProgress(request, for: caller) { progress in
+      try await desk.run(subject, seconds: request.passcodeSeconds, for: caller, progress: progress, body)
+    }
+  }
+
   /// Runs `body` with a handler for its progress, all of which has gone to the caller when this returns.
-  /// - Parameter subject: what the user's agent is told, and has the passcode asked for; nil leaves the agent out.
   func withProgress<R: Sendable>(
-    _ request: VerificationRequest, for caller: Caller, about subject: PromptSubject? = nil,
-    _ body: @escaping @GLibActor (@escaping ProgressHandler) async throws -> R
+    _ request: VerificationRequest, for caller: Caller, _ body: (@escaping ProgressHandler) async throws -> R
   ) async throws -> R {
     try await requireUsableAccount(caller)
     let signals = ProgressSignals(bus: bus, receiver: caller.connection, operation: request.operation)
     do {
-      let result =
-        if let subject {
-          try await desk.run(
-            subject, seconds: request.passcodeSeconds, for: caller, progress: signals.handler, body)
-        } else {
-          try await body(signals.handler)
-        }
+      let result = try await body(signals.handler)
       await signals.finish()
       return result
     } catch {
@@ -100,6 +103,15 @@ struct CallFrame {
         "TooLarge", "The secret is longer than \(limit) bytes, which is the most there can be.")
     } catch {
       throw BusMethodError.whorl("Param", "The secret that came along cannot be taken: \(error)")
+    }
+  }
+
+  /// A descriptor with a secret, for an answer.
+  static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
+    do {
+      return try SecretFile.seal(secret, name: "whorl-secret")
+    } catch {
+      throw .whorl("Failed", "The secret cannot be handed over: \(error)")
     }
   }
 }

@@ -75,6 +75,10 @@ public enum Daemon {
     let enclave = Enclave(
       stateDirectory: surroundings.stateFolder, deviceKeys: surroundings.deviceKeys, sensor: sensor,
       passcode: passcodes, clock: DaemonEnclaveClock())
+    // In the order in which they happen: a lock must not overtake an unlock.
+    let (locks, lockEvents) = AsyncStream.makeStream(of: (UserID, SessionLocks).self)
+    sessions.onLocks { lockEvents.yield(($0, $1)) }
+    Task { for await (user, state) in locks { await enclave.sessionsChanged(of: user, to: state) } }
     let clients = ClientTasks(bus: bus)
     clients.onVanish { connection in Task { await enclave.connectionClosed(connection) } }
     let status = StatusReport(
@@ -147,6 +151,8 @@ public enum Daemon {
       }
     }
 
+    Task { await Self.lookForPasscodes(enclave, accounts) }
+
     let end = await firstEnd(signals, bus)
     withExtendedLifetime(sleepGuard) {}
     await enclave.cancelAll()
@@ -159,6 +165,15 @@ public enum Daemon {
     }
     Log.failure("the bus connection or a name on it was lost; ending")
     return 1
+  }
+
+  /// Items that were to end with an account's password end where it was removed while whorld was away.
+  private static func lookForPasscodes(_ enclave: Enclave, _ accounts: AccountDirectory) async {
+    for user in (try? await enclave.usersWithKeychain()) ?? [] {
+      guard let account = (try? await accounts.with(user)) ?? nil else { continue }
+      await enclave.learn(user, .named(account.name))
+      await enclave.lookForPasscode(of: user)
+    }
   }
 
   /// Waits for a signal (its number) or for the end of the bus connection or of a name (nil).

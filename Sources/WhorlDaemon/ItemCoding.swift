@@ -10,18 +10,7 @@ enum ItemCoding {
     var keys = try StrictOptions(value, what: "attribute")
     let partial = try partial(&keys)
     try keys.finish()
-    var result = ItemAttributes(
-      itemClass: partial.itemClass ?? .genericPassword, service: partial.service ?? "", account: partial.account ?? "",
-      accessGroup: partial.accessGroup ?? "")
-    result.label = partial.label
-    result.itemDescription = partial.itemDescription
-    result.comment = partial.comment
-    result.creator = partial.creator
-    result.type = partial.type
-    result.generic = partial.generic
-    result.invisible = partial.invisible
-    result.negative = partial.negative
-    return result
+    return try ItemAttributes(itemClass: partial.itemClass ?? .genericPassword).applying(partial)
   }
 
   /// A query, or the attributes to change.
@@ -35,27 +24,31 @@ enum ItemCoding {
   private static func partial(_ keys: inout StrictOptions) throws -> ItemQuery {
     var result = ItemQuery()
     result.itemClass = try keys.text("class").map { name throws(KeychainError) in try ItemClass(name: name) }
-    result.service = try keys.text("service")
-    result.account = try keys.text("account")
-    result.accessGroup = try keys.text("access-group")
-    result.label = try keys.text("label")
-    result.itemDescription = try keys.text("description")
-    result.comment = try keys.text("comment")
-    result.creator = try keys.number("creator")
-    result.type = try keys.number("type")
-    result.generic = try keys.bytes("generic")
-    result.invisible = try keys.flag("invisible")
-    result.negative = try keys.flag("negative")
+    result.persistentReference = try keys.bytes("persistent-reference")
+    for attribute in ItemAttribute.allCases {
+      result.values[attribute] =
+        switch attribute.kind {
+        case .text: try keys.text(attribute.name).map(AttributeValue.text)
+        case .number: try keys.number(attribute.name).map(AttributeValue.number)
+        case .bytes: try keys.bytes(attribute.name).map(AttributeValue.bytes)
+        case .flag: try keys.flag(attribute.name).map(AttributeValue.flag)
+        }
+    }
     return result
   }
 
   /// The protection and constraints of an item to add.
   static func accessControl(_ keys: inout StrictOptions) throws -> AccessControl {
-    let protection = try keys.text("protection") ?? ProtectionClass.always.name
-    let constraints = try keys.texts("constraints") ?? []
+    try newAccessControl(&keys) ?? .unconstrained
+  }
+
+  /// The protection and constraints that an item is to have from now on; nil where neither is given.
+  static func newAccessControl(_ keys: inout StrictOptions) throws -> AccessControl? {
+    let protection = try keys.text("protection")
+    let constraints = try keys.texts("constraints")
+    guard protection != nil || constraints != nil else { return nil }
     return try AccessControl(
-      protection: ProtectionClass(name: protection),
-      constraints: constraints.map { name throws(KeychainError) in try Constraint(name: name) })
+      protection: ProtectionClass(name: protection ?? ProtectionClass.always.name), names: constraints ?? [])
   }
 
   /// The most bytes of attributes in one answer; a bus takes no messages without end.
@@ -63,15 +56,17 @@ enum ItemCoding {
 
   /// What a search returns.
   /// - Throws: `TooLarge` where it is more than an answer may hold.
-  static func summaries(_ items: [ItemSummary]) throws(BusMethodError) -> [BusValue] {
+  static func summaries(_ items: [FoundItem]) throws(BusMethodError) -> [BusValue] {
     var bytes = 0
-    for item in items {
-      let attributes = item.attributes
-      let texts = [
-        attributes.service, attributes.account, attributes.accessGroup, attributes.label, attributes.itemDescription,
-        attributes.comment,
-      ]
-      bytes += 512 + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + (attributes.generic?.count ?? 0)
+    for found in items {
+      bytes += 512
+      for value in found.item.attributes.values.values {
+        switch value {
+        case .text(let text): bytes += text.utf8.count
+        case .bytes(let content): bytes += content.count
+        case .number, .flag: break
+        }
+      }
       guard bytes <= answerBytes else {
         throw .whorl("TooLarge", "\(items.count) items match, which is too much for one answer; ask with a limit.")
       }
@@ -80,29 +75,35 @@ enum ItemCoding {
   }
 
   /// What a search returns of an item.
-  static func summary(_ item: ItemSummary) -> BusValue {
+  static func summary(_ found: FoundItem) -> BusValue {
+    let item = found.item
     var values: [String: BusValue] = [
       "class": .string(item.attributes.itemClass.name),
-      "service": .string(item.attributes.service),
-      "account": .string(item.attributes.account),
-      "access-group": .string(item.attributes.accessGroup),
       "created": .int64(item.created),
       "modified": .int64(item.modified),
       "protection": .string(item.accessControl.protection.name),
-      "constraints": .strings(item.accessControl.constraints.map(\.rawValue)),
+      "constraints": .strings(item.accessControl.names),
+      "persistent-reference": .bytes(found.reference),
     ]
-    let attributes = item.attributes
-    values["label"] = attributes.label.map { .string($0) }
-    values["description"] = attributes.itemDescription.map { .string($0) }
-    values["comment"] = attributes.comment.map { .string($0) }
-    values["creator"] = attributes.creator.map { .uint32($0) }
-    values["type"] = attributes.type.map { .uint32($0) }
-    values["generic"] = attributes.generic.map { .bytes($0) }
-    values["invisible"] = attributes.invisible.map { .boolean($0) }
-    values["negative"] = attributes.negative.map { .boolean($0) }
+    if item.attributes.itemClass == .genericPassword {
+      // Always there, so that who reads them need not know what "none" is.
+      values["service"] = .string(item.attributes.service)
+      values["account"] = .string(item.attributes.account)
+    }
+    values["access-group"] = .string(item.attributes.accessGroup)
+    for (attribute, value) in item.attributes.values {
+      values[attribute.name] =
+        switch value {
+        case .text(let text): .string(text)
+        case .number(let number): .uint32(number)
+        case .bytes(let bytes): .bytes(bytes)
+        case .flag(let flag): .boolean(flag)
+        }
+    }
     switch item.state {
     case .present: values["state"] = .string("present")
     case .invalidated: values["state"] = .string("invalidated")
+    case .passcodeRemoved: values["state"] = .string("passcode-removed")
     }
     return .options(values)
   }

@@ -1,7 +1,6 @@
 internal import Bus
 internal import Enclave
 internal import GLibLoop
-internal import Glibc
 internal import Keychain
 internal import SecretMemory
 
@@ -32,9 +31,11 @@ final class KeychainFace: BusHandler {
       let attributes = try ItemCoding.attributes(arguments[0])
       var options = try StrictOptions(arguments[1], what: "option")
       let accessControl = try ItemCoding.accessControl(&options)
+      let context = try options.number("context").map { (id: ContextID(rawValue: $0), owner: owner) }
       try options.finish()
       let secret = try CallFrame.secret(call, arguments[2], limit: KeychainLimits.secretBytes)
-      try await enclave.add(user: caller.user, attributes: attributes, accessControl: accessControl, secret: secret)
+      try await enclave.add(
+        user: caller.user, attributes: attributes, accessControl: accessControl, secret: secret, context: context)
       return BusAnswer()
 
     case ("CopyMatching", 2):
@@ -51,11 +52,12 @@ final class KeychainFace: BusHandler {
       let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let request = try VerificationRequest(arguments[2])
-      let subject = subject(.read, context, query, request, caller.user)
-      let file = try await frame.withProgress(request, for: caller, about: subject) { progress in
+      let item = ShownItem(query, of: caller.user, frame)
+      let subject = PromptSubject(context: context, deed: .read, reason: request.reason, item: item)
+      let file = try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         let secret = try await self.enclave.copySecret(
-          context, owner: owner, query: query, options: request.options, progress: progress)
-        return try Self.seal(secret)
+          scope.context, owner: scope.owner, query: try item.query, options: request.options, progress: progress)
+        return try CallFrame.seal(secret)
       }
       return BusAnswer([.handle(0)], descriptors: [file])
 
@@ -63,13 +65,17 @@ final class KeychainFace: BusHandler {
       let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let changes = try ItemCoding.query(arguments[2], what: "attribute")
-      let request = try VerificationRequest(arguments[4])
+      var keys = try StrictOptions(arguments[4], what: "option")
+      let accessControl = try ItemCoding.newAccessControl(&keys)
+      let request = try VerificationRequest(&keys)
+      try keys.finish()
       let secret = try secretOrNone(call, arguments[3])
-      let subject = subject(.change, context, query, request, caller.user)
-      try await frame.withProgress(request, for: caller, about: subject) { progress in
+      let item = ShownItem(query, of: caller.user, frame)
+      let subject = PromptSubject(context: context, deed: .change, reason: request.reason, item: item)
+      try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         try await self.enclave.update(
-          context, owner: owner, query: query, changes: changes, secret: try secret?.copy(), options: request.options,
-          progress: progress)
+          scope.context, owner: scope.owner, query: try item.query, changes: changes, secret: try secret?.copy(),
+          accessControl: accessControl, options: request.options, progress: progress)
       }
       return BusAnswer()
 
@@ -78,27 +84,11 @@ final class KeychainFace: BusHandler {
       var options = try StrictOptions(arguments[1], what: "option")
       let all = try options.flag("all") ?? false
       try options.finish()
-      guard all || query.service != nil || query.account != nil else {
-        throw BusMethodError.whorl(
-          "Param", "The query names neither service nor account, so it would delete too much; add one, or \"all\".")
-      }
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
 
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
-    }
-  }
-
-  /// What an agent tells the person of a request for an item.
-  private func subject(
-    _ deed: PromptSubject.Deed, _ context: ContextID, _ query: ItemQuery, _ request: VerificationRequest, _ user: UserID
-  ) -> PromptSubject {
-    PromptSubject(context: context, deed: deed, reason: request.reason) { [frame, enclave] in
-      let found = try? await frame.limits.runAtStore(for: user) {
-        try await enclave.copyMatching(user: user, query: query, limit: 1)
-      }
-      return found?.first.flatMap { PromptText.name(of: $0.attributes) }
     }
   }
 
@@ -108,14 +98,6 @@ final class KeychainFace: BusHandler {
     }
     guard let handle = handles.first else { return nil }
     return NewSecret(try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes))
-  }
-
-  private static func seal(_ secret: borrowing SecretBytes) throws(BusMethodError) -> Int32 {
-    do {
-      return try SecretFile.seal(secret, name: "whorl-secret")
-    } catch {
-      throw .whorl("Failed", "The secret cannot be handed over: \(error)")
-    }
   }
 }
 

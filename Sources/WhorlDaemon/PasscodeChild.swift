@@ -48,9 +48,11 @@ final class PasscodeChild: PasscodeVerifier {
     }
   }
 
-  func isSet(user: UserID) async -> Bool {
+  func state(of user: UserID) async -> PasscodeState {
     // A private service has passwords of its own, that nobody but the service knows of.
-    guard configurationFolder == nil, let account = (try? await accounts.with(user)) ?? nil else { return true }
-    return await accounts.hasPassword(account.name) ?? true
+    guard configurationFolder == nil else { return .unknown }
+    // Of an account that is not there nothing is known either: it may be a directory that does not answer.
+    guard let account = (try? await accounts.with(user)) ?? nil else { return .unknown }
+    return await accounts.passcodeState(account.name)
   }
 }

@@ -6,14 +6,77 @@ internal import Keychain
 /// What a request that may prompt is about, for the person who is asked.
 struct PromptSubject: Sendable {
   /// What the program wants to do, by its name on the bus.
-  enum Deed: String, Sendable { case read, change, authenticate }
+  enum Deed: String, Sendable {
+    case read, change, authenticate
+    case makeRecoveryKey = "make-recovery-key"
+    case revokeRecoveryKey = "revoke-recovery-key"
+
+    /// Whether what is shown for it must serve nothing else. Of an authentication it is the very sense that what follows
+    /// builds on it.
+    var isForItselfAlone: Bool { self != .authenticate }
+  }
 
   let context: ContextID
   let deed: Deed
   /// The program's own words; not cleaned yet.
-  let reason: String
-  /// Finds the name of the item, fit to show; asked for once, when the request comes to wait.
-  var item: @Sendable @GLibActor () async -> String? = { nil }
+  var reason = ""
+  var item: ShownItem?
+}
+
+/// The context in which a request is to run.
+struct PromptScope: Sendable {
+  let context: ContextID
+  let owner: ContextOwner
+}
+
+/// The item that a request is for, as the person is told of it: once told, the request can get no other one.
+@GLibActor
+final class ShownItem {
+  private enum Found {
+    case item(FoundItem)
+    case none
+  }
+
+  private let asked: ItemQuery
+  private let user: UserID
+  private let frame: CallFrame
+  private var found: Found?
+
+  /// - Parameter query: as the program gave it.
+  init(_ query: ItemQuery, of user: UserID, _ frame: CallFrame) {
+    asked = query
+    self.user = user
+    self.frame = frame
+  }
+
+  /// What finds the item: as the program asked, or once a person was told of one, that one by its own name.
+  /// - Throws: `.itemNotFound` where there was none when the person was to be told.
+  var query: ItemQuery {
+    get throws(EnclaveError) {
+      switch found {
+      case nil: return asked
+      case .some(.none): throw .keychain(.itemNotFound)
+      case .item(let found):
+        var query = asked
+        query.persistentReference = found.reference
+        return query
+      }
+    }
+  }
+
+  /// Finds it, and gives its name fit to show.
+  func name() async -> String? {
+    let (asked, user, enclave) = (asked, user, frame.enclave)
+    let items = try? await frame.limits.runAtStore(for: user) {
+      try await enclave.copyMatching(user: user, query: asked, limit: 1)
+    }
+    guard let item = items?.first else {
+      found = Found.none
+      return nil
+    }
+    found = .item(item)
+    return PromptText.name(of: item.item.attributes)
+  }
 }
 
 /// A request that may come to wait for a person: what an agent is told of it, and how it is ended from outside.
@@ -25,6 +88,8 @@ final class PromptedRequest {
   let number: UInt64
   let caller: Caller
   let subject: PromptSubject
+  /// For how many seconds the context lets what is shown count for more.
+  var reuse = 0
   /// The agent to which it is shown.
   private(set) var agent: Agent?
   /// Why it was ended from outside.
@@ -101,12 +166,13 @@ final class PromptedRequest {
   func known(_ program: @escaping @GLibActor () async -> ClaimedProgram) async -> [String: BusValue] {
     let task =
       details
-      ?? Task { @GLibActor [subject] in
+      ?? Task { @GLibActor [subject, reuse] in
         let program = await program()
         var values: [String: BusValue] = ["deed": .string(subject.deed.rawValue)]
+        if reuse > 0 { values["reuse"] = .uint32(UInt32(clamping: reuse)) }
         values["program"] = program.name.map { .string($0) }
         values["pid"] = program.pid.map { .uint32($0) }
-        values["item"] = await subject.item().map { .string($0) }
+        values["item"] = await subject.item?.name().map { .string($0) }
         values["reason"] = PromptText.clean(subject.reason, limit: PromptText.reasonLimit).map { .string($0) }
         return values
       }

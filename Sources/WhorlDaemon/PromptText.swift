@@ -35,7 +35,11 @@ enum PromptText {
   /// What a person knows an item by: its label, else its account and what that is for.
   static func name(of attributes: ItemAttributes) -> String? {
     if let label = attributes.label.flatMap({ clean($0, limit: itemLimit) }) { return label }
-    let parts = [attributes.account, attributes.service].compactMap { clean($0, limit: itemLimit / 2) }
+    let places: [ItemAttribute] = [.account, .service, .server]
+    let parts = places.compactMap { place -> String? in
+      guard case .text(let text)? = attributes.values[place] else { return nil }
+      return clean(text, limit: itemLimit / 3)
+    }
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 }

@@ -1,4 +1,5 @@
 internal import Bus
+internal import Enclave
 internal import GLibLoop
 internal import Glibc
 internal import Keychain
@@ -41,6 +42,9 @@ final class Sessions {
   private var changeHandlers: [@GLibActor () -> Void] = []
   private var activityHandlers: [@GLibActor () -> Void] = []
   private var lockHandlers: [@GLibActor () -> Void] = []
+  private var sessionHandlers: [@GLibActor (UserID, SessionLocks) -> Void] = []
+  /// What was told of each user's sessions.
+  private var told: [UInt32: SessionLocks] = [:]
 
   init(bus: BusConnection) { self.bus = bus }
 
@@ -53,6 +57,9 @@ final class Sessions {
 
   /// Calls `handler` when a session was locked.
   func onLock(_ handler: @escaping @GLibActor () -> Void) { lockHandlers.append(handler) }
+
+  /// Calls `handler` when the first session of a user begins, the last one ends, or the last one that was not locked is.
+  func onLocks(_ handler: @escaping @GLibActor (UserID, SessionLocks) -> Void) { sessionHandlers.append(handler) }
 
   /// Listens to logind, and to UPower for the lid. Starts neither.
   func start() throws(BusError) {
@@ -75,6 +82,7 @@ final class Sessions {
         guard let path = signal.arguments.last?.asObjectPath else { return }
         self?.facts[path] = nil
         self?.tellChange()
+        self?.tellLocks()
       },
       // What another logind said says nothing any more.
       try bus.subscribe(
@@ -82,6 +90,7 @@ final class Sessions {
         member: "NameOwnerChanged", firstArgument: Self.name
       ) { [weak self] _ in self?.forget() },
     ]
+    Task { @GLibActor [weak self] in await self?.list() }
   }
 
   /// Where the program behind a connection is.
@@ -208,6 +217,9 @@ final class Sessions {
     } else if isActive != nil {
       Task { @GLibActor [weak self] in await self?.load(path) }
     }
+    if let isLocked = values["LockedHint"]?.unwrapped.asBool { facts[path]?.isLocked = isLocked }
+    if let state = values["State"]?.unwrapped.asString { facts[path]?.isClosing = state == "closing" }
+    tellLocks()
     if values["LockedHint"]?.unwrapped.asBool == true { for handler in lockHandlers { handler() } }
     let isBack = values["IdleHint"]?.unwrapped.asBool == false
     if isBack || isActive != nil || values["LockedHint"] != nil { tellActivity() }
@@ -238,8 +250,13 @@ final class Sessions {
     facts[path] = SessionFacts(
       user: values["User"]?.unwrapped.asStructure?.first?.asUInt32,
       isActive: values["Active"]?.unwrapped.asBool ?? false, isRemote: values["Remote"]?.unwrapped.asBool ?? false,
-      hasSeat: values["Seat"]?.unwrapped.asStructure?.first?.asString.map { !$0.isEmpty } ?? false)
+      hasSeat: values["Seat"]?.unwrapped.asStructure?.first?.asString.map { !$0.isEmpty } ?? false,
+      isPersonal: values["Class"]?.unwrapped.asString?.hasPrefix("user") ?? true,
+      isClosing: values["State"]?.unwrapped.asString == "closing",
+      isGraphical: ["x11", "wayland", "mir"].contains(values["Type"]?.unwrapped.asString ?? ""),
+      isLocked: values["LockedHint"]?.unwrapped.asBool ?? false)
     tellChange()
+    tellLocks()
   }
 
   private func ask(
@@ -264,12 +281,29 @@ final class Sessions {
   private func forget() {
     facts = [:]
     entries = [:]
+    // Its successor is asked at once: a lock must not go unnoticed. That nobody is logged in was not said.
+    told = told.filter { $0.value != .none }
     listing = nil
     silentUntil = 0
     tellChange()
+    Task { @GLibActor [weak self] in await self?.list() }
   }
 
   private func tellChange() { for handler in changeHandlers { handler() } }
+
+  private func tellLocks() {
+    for (user, sessions) in Dictionary(grouping: facts.values, by: \.user) {
+      guard let user else { continue }
+      tell(user, SessionFacts.locks(of: sessions))
+    }
+    for user in told.keys where !facts.values.contains(where: { $0.user == user }) { tell(user, .none) }
+  }
+
+  private func tell(_ user: UInt32, _ locks: SessionLocks) {
+    guard told[user] != locks else { return }
+    told[user] = locks == .none ? nil : locks
+    for handler in sessionHandlers { handler(UserID(user), locks) }
+  }
 
   private func tellActivity() { for handler in activityHandlers { handler() } }
 }

@@ -1,3 +1,4 @@
+internal import Enclave
 internal import Keychain
 
 /// How close to the machine's seat somebody is who wants a reader.
@@ -34,6 +35,14 @@ struct SessionFacts: Sendable, Hashable {
   var isRemote = false
   /// Whether it is on a seat at all.
   var hasSeat = false
+  /// Whether a person is logged in with it, rather than services.
+  var isPersonal = true
+  /// Whether it has ended and only waits for its processes.
+  var isClosing = false
+  /// Whether it has a screen that can be locked.
+  var isGraphical = false
+  /// Whether that is locked, as its own programs say.
+  var isLocked = false
 
   /// Where somebody in this session is.
   var standing: Standing {
@@ -48,5 +57,13 @@ struct SessionFacts: Sendable, Hashable {
     // A session without a seat may be the one that asks.
     if standings.contains(.remote) { return .remote }
     return standings == [.background] ? .background : .unknown
+  }
+
+  /// What the sessions of a user come to for the keys of unlocked sessions.
+  static func locks(of sessions: some Sequence<SessionFacts>) -> SessionLocks {
+    let open = sessions.filter { $0.isPersonal && !$0.isClosing }
+    guard !open.isEmpty else { return .none }
+    let graphical = open.filter(\.isGraphical)
+    return !graphical.isEmpty && graphical.allSatisfy(\.isLocked) ? .allLocked : .open
   }
 }

@@ -27,13 +27,17 @@ struct StatusReport {
       "misses": .uint32(UInt32(clamping: status.misses)),
       "misses-allowed": .uint32(UInt32(clamping: status.missesAllowed)),
       "passcode-delay": .uint32(UInt32(clamping: status.passcodeDelay)),
-      "passcode": .string(await passcodes.isSet(user: user) ? "set" : "not-set"),
+      "passcode": .string(await passcodes.state(of: user).isWorthAsking ? "set" : "not-set"),
     ]
     switch status.deviceKey {
     case .sealed(let sealing): values["device-key"] = .string(sealing.rawValue)
     case .unavailable(let why):
       values["device-key"] = .string("unavailable")
       values["device-key-error"] = .string(why)
+    }
+    values["recovery-key"] = .boolean(status.hasRecoveryKey)
+    if let keybag = status.keybag {
+      values["keybag"] = .string(status.isFormerPasscodeNeeded ? "former-passcode-needed" : keybag.rawValue)
     }
     if let error = status.storeError { values["store-error"] = .string(error) }
     let (biometry, error) =

@@ -23,6 +23,7 @@ final class Bench: Sendable {
     self.clock = clock
     enclave = Enclave(
       stateDirectory: self.folder.path, deviceKeys: keys, sensor: sensor, passcode: passcodes, clock: clock,
+      stretching: .none,
       names: [Self.alice: .named("alice"), Self.bob: .named("bob")])
   }
 
@@ -48,6 +49,14 @@ final class Bench: Sendable {
     try await enclave.add(
       user: user, attributes: ItemAttributes(service: service, account: "me"), accessControl: control,
       secret: secretBytes(secret))
+  }
+
+  /// Stores a secret under a service name and an access control.
+  func store(_ secret: String, as service: String, _ control: AccessControl, in context: ContextID? = nil) async throws
+  {
+    try await enclave.add(
+      user: Self.alice, attributes: ItemAttributes(service: service, account: "me"), accessControl: control,
+      secret: secretBytes(secret), context: context.map { ($0, .alice) })
   }
 
   /// Asks for a secret; its text.

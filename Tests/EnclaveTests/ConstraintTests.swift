@@ -68,7 +68,7 @@ struct `Constraints` {
   @Test func `device-passcode without a passcode says so`() async throws {
     let bench = try Bench()
     try await bench.store("s3cret", as: "mail", .devicePasscode)
-    bench.passcodes.setIsSet(false)
+    bench.passcodes.setState(.locked)
     let context = try await bench.context()
     #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .passcodeNotSet)
   }
@@ -100,9 +100,9 @@ struct `Constraints` {
     #expect(
       await enclaveError { _ = try await bench.enclave.evaluate(context, owner: .alice, policy: .owner) }
         == .passcodeNeeded(reason))
-    bench.passcodes.setIsSet(false)
+    bench.passcodes.setState(.locked)
     #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .passcodeNotSet)
-    bench.passcodes.setIsSet(true)
+    bench.passcodes.setState(.set)
     try await bench.givePasscode(to: context)
     #expect(
       try await bench.enclave.evaluate(context, owner: .alice, policy: .owner) == [.userPresence, .devicePasscode])

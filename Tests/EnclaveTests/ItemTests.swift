@@ -15,7 +15,9 @@ struct `Items` {
     bench.sensor.setAvailability(.noReader("unplugged"))
     let found = try await bench.enclave.copyMatching(user: Bench.alice, query: ItemQuery())
     #expect(
-      found.map(\.attributes.service) == ["user-presence", "biometry-any", "biometry-current-set", "device-passcode"])
+      found.map(\.item.attributes.service) == [
+        "user-presence", "biometry-any", "biometry-current-set", "device-passcode",
+      ])
     #expect(try await bench.enclave.copyMatching(user: Bench.alice, query: ItemQuery(), limit: 2).count == 2)
     #expect(try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(service: "biometry-any")) == 1)
     #expect(try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(), all: true) == 3)

@@ -8,15 +8,18 @@ final class ScriptedPasscode: PasscodeVerifier {
   static let right = "correct horse"
   private struct State {
     var override: PasscodeVerdict?
-    var isSet = true
+    var right = ScriptedPasscode.right
+    var standing = PasscodeState.set
     var gate: [CheckedContinuation<Void, Never>]?
   }
   private let state = Mutex(State())
   /// Each attempt that was looked at.
   let attempts = EventLog<UserID>()
 
+  /// Somebody changes the password without Whorl.
+  func setRight(_ passcode: String) { state.withLock { $0.right = passcode } }
   func setVerdict(_ verdict: PasscodeVerdict?) { state.withLock { $0.override = verdict } }
-  func setIsSet(_ isSet: Bool) { state.withLock { $0.isSet = isSet } }
+  func setState(_ standing: PasscodeState) { state.withLock { $0.standing = standing } }
   func hold() { state.withLock { $0.gate = [] } }
   func letGo() {
     let held = state.withLock { state in
@@ -27,7 +30,8 @@ final class ScriptedPasscode: PasscodeVerifier {
   }
 
   func verify(user: UserID, passcode: consuming SecretBytes) async -> PasscodeVerdict {
-    let isRight = passcode.withUnsafeBytes { Array($0) } == Array(Self.right.utf8)
+    let right = state.withLock { $0.right }
+    let isRight = passcode.withUnsafeBytes { Array($0) } == Array(right.utf8)
     attempts.append(user)
     await withCheckedContinuation { continuation in
       let passes = state.withLock { state in
@@ -40,7 +44,7 @@ final class ScriptedPasscode: PasscodeVerifier {
     return state.withLock { $0.override } ?? (isRight ? .right : .wrong)
   }
 
-  func isSet(user: UserID) async -> Bool { state.withLock { $0.isSet } }
+  func state(of user: UserID) async -> PasscodeState { state.withLock { $0.standing } }
 }
 
 /// A fixed device key, or none.

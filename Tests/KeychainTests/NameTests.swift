@@ -10,29 +10,41 @@ import Testing
     #expect(try Constraint(name: "biometry-current-set") == .biometryCurrentSet)
   }
 
-  @Test(arguments: ItemClass.allCases.filter { $0 != .genericPassword })
-  func `an item class of later is refused by its name`(itemClass: ItemClass) {
-    let wanted = KeychainError.unsupported("the item class \(itemClass.name)")
-    #expect(throws: wanted) { try ItemClass(name: itemClass.name) }
-    #expect(throws: wanted) { try ItemAttributes(itemClass: itemClass).validate() }
+  @Test(arguments: ["certificate", "identity"])
+  func `an item class that is not kept is refused by its name`(name: String) {
+    #expect(throws: KeychainError.unsupported("the item class \(name)")) { try ItemClass(name: name) }
   }
 
-  @Test(arguments: ProtectionClass.allCases.filter { $0 != .always })
-  func `a protection class of later is refused by its name`(protection: ProtectionClass) {
-    let wanted = KeychainError.unsupported("the protection class \(protection.name)")
-    #expect(throws: wanted) { try ProtectionClass(name: protection.name) }
-    #expect(throws: wanted) { try AccessControl(protection: protection) }
+  @Test func `every name leads back to its own`() throws {
+    for itemClass in ItemClass.allCases { #expect(try ItemClass(name: itemClass.name) == itemClass) }
+    for protection in ProtectionClass.allCases { #expect(try ProtectionClass(name: protection.name) == protection) }
+    for constraint in Constraint.allCases { #expect(try Constraint(name: constraint.rawValue) == constraint) }
   }
 
-  @Test(arguments: ["application-password", "private-key-usage", "watch", "companion"])
-  func `a constraint of later is refused by its name`(name: String) {
+  @Test(arguments: ["watch", "companion"])
+  func `a constraint that Linux has nothing for is refused by its name`(name: String) {
     #expect(throws: KeychainError.unsupported("the constraint \(name)")) { try Constraint(name: name) }
   }
 
-  @Test func `several constraints are refused and not half kept`() {
-    #expect(throws: KeychainError.unsupported("more than one constraint on an item")) {
-      try AccessControl(constraints: [.userPresence, .devicePasscode])
+  @Test(arguments: [
+    ["user-presence", "device-passcode"], ["and", "biometry-any"], ["or"], ["biometry-any", "biometry-any"],
+    ["biometry-any", "device-passcode", "and", "or"], ["application-password", "or", "biometry-any"],
+  ])
+  func `constraints that do not say what is needed are refused`(names: [String]) {
+    let error = #expect(throws: KeychainError.self) { try AccessControl(names: names) }
+    guard case .invalidParameter = error else {
+      Issue.record("\(String(describing: error))")
+      return
     }
+  }
+
+  @Test func `names of constraints in any order are the same access control`() throws {
+    let one = try AccessControl(names: ["device-passcode", "or", "biometry-current-set", "application-password"])
+    let other = try AccessControl(names: ["application-password", "biometry-current-set", "device-passcode", "or"])
+    #expect(one == other)
+    #expect(one.names == ["biometry-current-set", "device-passcode", "application-password", "or"])
+    #expect(!one.isBoundToBiometrySet)
+    #expect(try AccessControl(names: ["device-passcode", "and", "biometry-current-set"]).isBoundToBiometrySet)
   }
 
   @Test(arguments: ["", "always ", "Always", "\u{1b}[2Jalways\n", String(repeating: "x", count: 100_000)])
@@ -55,8 +67,12 @@ import Testing
       #expect(try AccessControl(canonicalBytes: bytes + [0]) == nil)
       #expect(try AccessControl(canonicalBytes: Array(bytes.dropLast())) == nil)
     }
-    #expect(throws: KeychainError.unsupported("an access control of version 2")) {
-      try AccessControl(canonicalBytes: [2, 1, 0])
+    #expect(throws: KeychainError.unsupported("an access control of version 3")) {
+      try AccessControl(canonicalBytes: [3, 1, 0])
+    }
+    // One access control has one form: not another order, no "and" of one, no several without a joint.
+    for bytes in [[1, 1, 2, 4, 1], [1, 1, 2, 1, 4], [2, 1, 1, 1, 1], [2, 1, 1, 2, 4, 1], [1, 1, 2, 5, 5]] as [[UInt8]] {
+      #expect(try AccessControl(canonicalBytes: bytes) == nil)
     }
     #expect(throws: KeychainError.unsupported("a protection class of number 99")) {
       try AccessControl(canonicalBytes: [1, 99, 0])
@@ -68,7 +84,9 @@ import Testing
 
   @Test func `every error is one line`() {
     let errors: [KeychainError] = [
-      .duplicateItem, .itemNotFound, .invalidated(at: 1), .tampered("item 1"), .corrupt("/a"),
+      .duplicateItem, .itemNotFound, .invalidated(at: 1), .passcodeRemoved(at: 1), .locked(.afterFirstUnlock),
+      .locked(.whenUnlocked), .applicationPasswordNeeded, .wrongApplicationPassword, .tampered("item 1"),
+      .corrupt("/a"),
       .tooNew(path: "/a", found: 2, known: 1), .unsupported("x"), .invalidParameter("x"), .tooLarge("x", limit: 1),
       .refusedFile("x"), .readOnly("/a"), .diskFull("/a"), .busy("/a"), .io("x"), .deviceKey("x"),
       .memory(.outOfMemory(bytes: 1)),

@@ -86,12 +86,12 @@ import Testing
   @Test func `a database of a later version is named and left alone, without a side file`() throws {
     let store = try TestStore()
     try store.open().add("a")
-    try store.editor().execute("PRAGMA user_version = 2")
+    try store.editor().execute("PRAGMA user_version = 99")
     let before = try store.files()
     let times = try modificationTimes(store)
     #expect(before.keys.sorted() == ["keychain.db"])
     let file = store.file()
-    #expect(throws: KeychainError.tooNew(path: file, found: 2, known: 1)) { try store.open() }
+    #expect(throws: KeychainError.tooNew(path: file, found: 99, known: Int(Schema.version))) { try store.open() }
     #expect(try store.files() == before)
     #expect(try modificationTimes(store) == times)
   }
@@ -103,7 +103,7 @@ import Testing
     let copy = store.folder("copy")
     do {
       let editor = try store.editor()
-      try editor.execute("PRAGMA user_version = 2")
+      try editor.execute("PRAGMA user_version = 99")
       try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
       chmod(copy, 0o700)
       for name in ["keychain.db", "keychain.db-wal"] {
@@ -113,7 +113,7 @@ import Testing
     func content(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: copy + "/" + name)) }
     let before = [try content("keychain.db"), try content("keychain.db-wal")]
     #expect(!before[1].isEmpty)
-    #expect(throws: KeychainError.tooNew(path: copy + "/keychain.db", found: 2, known: 1)) {
+    #expect(throws: KeychainError.tooNew(path: copy + "/keychain.db", found: 99, known: Int(Schema.version))) {
       try store.open(in: copy)
     }
     #expect([try content("keychain.db"), try content("keychain.db-wal")] == before)

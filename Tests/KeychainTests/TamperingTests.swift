@@ -278,14 +278,17 @@ import Testing
   @Test func `kinds of slots and classes of keys that come later are refused by name`() throws {
     let scene = try Scene()
     let file = scene.store.file()
-    for (kind, name) in [(2, "passcode"), (3, "recovery"), (9, "number 9")] {
-      try scene.editor.run("INSERT INTO keybag(slot, kind, version, wrapped) VALUES(0, \(kind), 1, x'00')")
-      #expect(throws: KeychainError.unsupported("a keybag slot of kind \(name) in \(file)")) { try scene.store.open() }
-      try scene.editor.run("DELETE FROM keybag WHERE slot = 0")
-    }
-    for (number, name) in [(2, "after-first-unlock"), (99, "of number 99")] {
-      try scene.editor.run("INSERT INTO class_key(class, version, root, wrapped) VALUES(\(number), 1, 2, x'00')")
-      #expect(throws: KeychainError.unsupported("the class key \(name) in \(file)")) { try scene.store.open() }
+    try scene.editor.run("INSERT INTO keybag(slot, kind, version, wrapped) VALUES(0, 9, 1, x'00')")
+    #expect(throws: KeychainError.unsupported("a keybag slot of kind number 9 in \(file)")) { try scene.store.open() }
+    try scene.editor.run("UPDATE keybag SET kind = 3, version = 2 WHERE slot = 0")
+    #expect(throws: KeychainError.unsupported("a keybag slot of version 2 in \(file)")) { try scene.store.open() }
+    try scene.editor.run("DELETE FROM keybag WHERE slot = 0")
+    // Numbers of classes that have no key of their own, and one that is not under its root.
+    for (number, root, what) in [
+      (5, 1, "the class key of number 5"), (99, 2, "the class key of number 99"), (2, 1, "a class key under root 1"),
+    ] {
+      try scene.editor.run("INSERT INTO class_key(class, version, root, wrapped) VALUES(\(number), 1, \(root), x'00')")
+      #expect(throws: KeychainError.unsupported("\(what) in \(file)")) { try scene.store.open() }
       try scene.editor.run("DELETE FROM class_key WHERE class = \(number)")
     }
     try scene.check(touched: [], "everything put back", by: try scene.store.open())
@@ -295,9 +298,9 @@ import Testing
     let scene = try Scene()
     let id = scene.items[0].id.rawValue
     for (change, words) in [
-      ("version = 2", "of version 2"), ("class = 3", "the item class key"), ("class = 77", "of class number 77"),
-      ("access = x'010200'", "the protection class after-first-unlock"),
-      ("access = x'01010105'", "the constraint application-password"), ("access = x'020100'", "version 2"),
+      ("version = 2", "of version 2"), ("class = 77", "of class number 77"),
+      ("access = x'011000'", "a protection class of number 16"),
+      ("access = x'01010163'", "a constraint of number 99"), ("access = x'030100'", "version 3"),
     ] {
       try scene.editor.run("UPDATE item SET \(change) WHERE id = \(id)")
       let error = #expect(throws: KeychainError.self) { try scene.keychain.find(ItemQuery(service: "s")) }

@@ -1,3 +1,4 @@
+import Enclave
 import GLibLoop
 import Glibc
 import Keychain
@@ -102,7 +103,7 @@ import Testing
             while !self.gate.withLock({ $0 }), name.hasPrefix("slow") { usleep(1000) }
             return Account(user: UserID(1000), name: name.lowercased())
           }, with: { user in user == UserID(1000) ? nil : Account(user: user, name: "u\(user)") },
-          hasPassword: { _ in true }), patience: patience)
+          passcodeState: { _ in .set }), patience: patience)
     }
   }
 
@@ -153,7 +154,7 @@ import Testing
       source: .init(
         named: { name in
           ["paul", "Paul", "paul@corp", "CORP\\paul"].contains(name) ? Account(user: UserID(7), name: name) : nil
-        }, with: { user in user == UserID(7) ? Account(user: user, name: "paul") : nil }, hasPassword: { _ in nil }))
+        }, with: { user in user == UserID(7) ? Account(user: user, name: "paul") : nil }, passcodeState: { _ in .unknown }))
     for spelling in ["paul", "Paul", "paul@corp", "CORP\\paul"] {
       #expect(try await accounts.named(spelling, for: UserID(1)) == Account(user: UserID(7), name: "paul"))
     }
