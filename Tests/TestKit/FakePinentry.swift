@@ -24,6 +24,14 @@ public struct FakePinentry: Sendable {
     try folder.write(answers.map { $0 + "\n" }.joined(), to: "answers", mode: 0o666)
   }
 
+  /// Has the dialog that is open take its next answer.
+  public func goOn() throws {
+    guard let pid = lines("pid").last.flatMap({ pid_t($0) }) else {
+      throw TestKitError("no pinentry has a dialog open")
+    }
+    kill(pid, SIGUSR1)
+  }
+
   /// Has it say this at its start and nothing more.
   public func greet(_ text: String) throws { try folder.write(text, to: "greeting") }
 

@@ -73,7 +73,7 @@ import Testing
 
   @Test func `Nothing known is no reason to say nothing`() {
     let words = PromptWords(["program": .uint32(1), "reason": .string("\n\u{202E}")])
-    #expect(words.claim == "A program wants to know that it is you.")
+    #expect(words.claim == "A program wants to do something that this agent does not know.")
     #expect(words.why == nil && words.error == nil)
   }
 

@@ -6,7 +6,7 @@
 #   error CODE   libgpg-error's number
 #   say TEXT     these bytes, by printf's rules, and on
 #   die          it ends
-# Where there is none left, the dialog stays open.
+# Where there is none left, the dialog stays open, and takes the next one when it gets SIGUSR1 (its number is in "pid").
 here="${0%/*}"
 env | sort > "$here/environment"
 [ ! -e "$here/greeting" ] || { cat "$here/greeting"; exec cat > /dev/null; }
@@ -16,6 +16,18 @@ while IFS= read -r line; do
   case "$line" in
     GETPIN*)
       answer="$(sed -n 1p "$here/answers" 2>/dev/null)"
+      if [ -z "$answer" ]; then
+        trap 'echo ended >> "$here/log"; exit 0' TERM
+        trap : USR1
+        echo "$$" > "$here/pid"
+        # Until it is ended, told to go on, or who started it is gone.
+        exec 3<&0
+        cat <&3 >/dev/null &
+        echo open >> "$here/log"
+        wait $!
+        kill $! 2>/dev/null || exit 0
+        answer="$(sed -n 1p "$here/answers" 2>/dev/null)"
+      fi
       sed -i 1d "$here/answers" 2>/dev/null
       case "$answer" in
         "pin "*) printf 'D %s\nOK\n' "${answer#pin }" ;;
@@ -24,15 +36,7 @@ while IFS= read -r line; do
         # shellcheck disable=SC2059
         "say "*) printf "${answer#say }" ;;
         die) exit 1 ;;
-        *)
-          trap 'echo ended >> "$here/log"; exit 0' TERM
-          echo open >> "$here/log"
-          # Until it is ended, or who started it is gone.
-          exec 3<&0
-          cat <&3 >/dev/null &
-          wait $!
-          exit 0
-          ;;
+        *) exit 1 ;;
       esac
       ;;
     BYE*)
