@@ -56,6 +56,20 @@ import Testing
     }
   }
 
+  @Test func `Another request that waits in the same context is not let through by it`() async throws {
+    let world = try await world("mail")
+    try await world.enroll(.leftLoop)
+    #expect(try await world.whorl(["set", "open", "--require", "presence"], to: "secret of open").status == 0)
+    let agent = try await DesktopAgent(world, answers: [Self.passcode], notifications: "plain")
+    let client = try await Client(world)
+    let context = try await client.newContext()
+    let waiting = Task { try await client.refusal("open", in: context) }
+    _ = try await agent.notifications?.shows()
+    #expect(try await client.secret("mail", in: context) == "secret of mail")
+    _ = try await client.call("Authentication1", "Cancel", [context, .string("user")])
+    #expect(try await waiting.value == "UserCancel")
+  }
+
   @Test func `A context that lasts is asked for once, and the person is told for how long`() async throws {
     let world = try await world("one", "other")
     let agent = try await DesktopAgent(world, answers: [Self.passcode])
