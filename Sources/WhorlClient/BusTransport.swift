@@ -107,11 +107,55 @@ public final class BusTransport: WhorlTransport {
 
   /// ProvidePasscode.
   public func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
-    let file = try seal(passcode)
+    try await provide("ProvidePasscode", passcode, context)
+  }
+
+  /// ProvideFormerPasscode.
+  public func provideFormerPasscode(
+    _ passcode: borrowing SecretBytes, to context: WhorlContext
+  ) async throws(WhorlError) {
+    try await provide("ProvideFormerPasscode", passcode, context)
+  }
+
+  /// ProvideRecoveryKey.
+  public func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try await provide("ProvideRecoveryKey", key, context)
+  }
+
+  /// ProvideApplicationPassword.
+  public func provideApplicationPassword(
+    _ password: borrowing SecretBytes, to context: WhorlContext
+  ) async throws(WhorlError) {
+    try await provide("ProvideApplicationPassword", password, context)
+  }
+
+  private func provide(
+    _ method: String, _ secret: borrowing SecretBytes, _ context: WhorlContext
+  ) async throws(WhorlError) {
+    let file = try seal(secret)
     // A passcode may be checked slowly, and by modules that wait on purpose.
     _ = try await call(
-      Self.authentication, "ProvidePasscode", [.uint32(context.number), .handle(0)], file: file, expecting: "",
+      Self.authentication, method, [.uint32(context.number), .handle(0)], file: file, expecting: "",
       daemon: context.daemon, timeoutMilliseconds: 120_000)
+  }
+
+  /// MakeRecoveryKey.
+  public func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
+    let reply = try await call(
+      Self.authentication, "MakeRecoveryKey", [.uint32(context.number)], expecting: "h", daemon: context.daemon)
+    return try secret(of: reply)
+  }
+
+  /// RevokeRecoveryKey.
+  public func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool {
+    let reply = try await call(
+      Self.authentication, "RevokeRecoveryKey", [.uint32(context.number)], expecting: "b", daemon: context.daemon)
+    return reply.arguments[0].asBool ?? false
+  }
+
+  /// LockKeys.
+  public func lockKeys() async throws(WhorlError) {
+    _ = try await call(Self.authentication, "LockKeys", expecting: "")
   }
 
   /// Cancel.
@@ -143,15 +187,15 @@ public final class BusTransport: WhorlTransport {
 
   /// Add.
   public func add(
-    _ attributes: WhorlAttributes, constraints: [WhorlConstraint], protection: String?,
+    _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?,
     secret: borrowing SecretBytes
   ) async throws(WhorlError) {
-    var options: [String: BusValue] = [:]
-    if !constraints.isEmpty { options["constraints"] = .strings(constraints.map(\.rawValue)) }
-    if let protection { options["protection"] = .string(protection) }
+    var options = accessControl.values
+    if let context { options["context"] = .uint32(context.number) }
     let file = try seal(secret)
     _ = try await call(
-      Self.keychain, "Add", [.options(attributes.values), .options(options), .handle(0)], file: file, expecting: "")
+      Self.keychain, "Add", [.options(attributes.values), .options(options), .handle(0)], file: file, expecting: "",
+      daemon: context?.daemon)
   }
 
   /// CopyMatching.
@@ -182,6 +226,11 @@ public final class BusTransport: WhorlTransport {
         Self.keychain, "CopySecret", [.uint32(context.number), .options(query.values), .options(options)],
         expecting: "h", daemon: context.daemon, timeoutMilliseconds: nil)
     }
+    return try secret(of: reply)
+  }
+
+  /// The secret whose descriptor is what a call answered.
+  private func secret(of reply: BusReply) throws(WhorlError) -> SecretBytes {
     let descriptor: BusDescriptor
     do { descriptor = try reply.descriptor(reply.arguments[0]) } catch {
       throw WhorlError(.badAnswer, "The daemon's answer came without the secret's descriptor.")
@@ -199,27 +248,28 @@ public final class BusTransport: WhorlTransport {
 
   /// Update without a new secret.
   public func update(
-    matching query: WhorlAttributes, changes: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
-    progress: @escaping @GLibActor (WhorlProgress) -> Void
+    matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) {
-    try await update(query, changes, file: nil, context, prompt, progress)
+    try await update(query, changes, accessControl, file: nil, context, prompt, progress)
   }
 
   /// Update with a new secret.
   public func update(
-    matching query: WhorlAttributes, changes: WhorlAttributes, secret: borrowing SecretBytes,
-    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+    matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
+    secret: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) {
     let file = try seal(secret)
-    try await update(query, changes, file: file, context, prompt, progress)
+    try await update(query, changes, accessControl, file: file, context, prompt, progress)
   }
 
   private func update(
-    _ query: WhorlAttributes, _ changes: WhorlAttributes, file: BusDescriptor?, _ context: WhorlContext,
-    _ prompt: WhorlPrompt, _ progress: @escaping @GLibActor (WhorlProgress) -> Void
+    _ query: WhorlAttributes, _ changes: WhorlAttributes, _ accessControl: WhorlAccessControl?, file: BusDescriptor?,
+    _ context: WhorlContext, _ prompt: WhorlPrompt, _ progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) {
     _ = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
-      var options = options
+      var options = options.merging(accessControl?.values ?? [:]) { $1 }
       options["reason"] = .string(prompt.reason)
       return try await self.call(
         Self.keychain, "Update",

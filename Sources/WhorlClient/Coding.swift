@@ -16,6 +16,20 @@ extension WhorlAttributes {
     values["generic"] = generic.map { .bytes($0) }
     values["invisible"] = isInvisible.map { .boolean($0) }
     values["negative"] = isNegative.map { .boolean($0) }
+    values["synchronizable"] = isSynchronizable.map { .boolean($0) }
+    values["server"] = server.map { .string($0) }
+    values["port"] = port.map { .uint32($0) }
+    values["protocol"] = protocolType.map { .uint32($0) }
+    values["path"] = path.map { .string($0) }
+    values["authentication-type"] = authenticationType.map { .uint32($0) }
+    values["security-domain"] = securityDomain.map { .string($0) }
+    values["key-class"] = keyClass.map { .string($0) }
+    values["key-type"] = keyType.map { .string($0) }
+    values["application-label"] = applicationLabel.map { .bytes($0) }
+    values["application-tag"] = applicationTag.map { .bytes($0) }
+    values["key-size"] = keySize.map { .uint32($0) }
+    values["effective-key-size"] = effectiveKeySize.map { .uint32($0) }
+    values["persistent-reference"] = persistentReference.map { .bytes($0) }
     return values
   }
 
@@ -34,6 +48,20 @@ extension WhorlAttributes {
     generic = values["generic"]?.asBytes
     isInvisible = values["invisible"]?.asBool
     isNegative = values["negative"]?.asBool
+    isSynchronizable = values["synchronizable"]?.asBool
+    server = values["server"]?.asString
+    port = values["port"]?.asUInt32
+    protocolType = values["protocol"]?.asUInt32
+    path = values["path"]?.asString
+    authenticationType = values["authentication-type"]?.asUInt32
+    securityDomain = values["security-domain"]?.asString
+    keyClass = values["key-class"]?.asString
+    keyType = values["key-type"]?.asString
+    applicationLabel = values["application-label"]?.asBytes
+    applicationTag = values["application-tag"]?.asBytes
+    keySize = values["key-size"]?.asUInt32
+    effectiveKeySize = values["effective-key-size"]?.asUInt32
+    persistentReference = values["persistent-reference"]?.asBytes
   }
 }
 
@@ -46,6 +74,14 @@ extension WhorlItem {
     created = values["created"]?.asInt64 ?? 0
     modified = values["modified"]?.asInt64 ?? 0
     isInvalidated = values["state"]?.asString == "invalidated"
+    isPasscodeRemoved = values["state"]?.asString == "passcode-removed"
+  }
+}
+
+extension WhorlAccessControl {
+  /// As options of Add and Update.
+  var values: [String: BusValue] {
+    ["protection": .string(protection.rawValue), "constraints": .strings(constraints.map(\.rawValue))]
   }
 }
 
@@ -91,6 +127,8 @@ extension WhorlStatus {
     missesAllowed = Int(values["misses-allowed"]?.asUInt32 ?? 0)
     passcode = text("passcode")
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
+    keybag = text("keybag")
+    hasRecoveryKey = values["recovery-key"]?.asBool ?? false
   }
 }
 

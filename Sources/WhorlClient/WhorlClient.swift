@@ -73,6 +73,42 @@ public final class WhorlClient {
     try await transport.providePasscode(passcode, to: context)
   }
 
+  /// Gives the login password from before the last change to a context, once, where the status's keybag is
+  /// "former-passcode-needed". `.authenticationFailed` for another one.
+  public func provideFormerPasscode(
+    _ passcode: borrowing SecretBytes, to context: WhorlContext
+  ) async throws(WhorlError) {
+    try await transport.provideFormerPasscode(passcode, to: context)
+  }
+
+  /// Gives the recovery key, as a person typed it, to a context: unlocks the keychain, and counts there as a finger and as
+  /// the passcode.
+  public func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try await transport.provideRecoveryKey(key, to: context)
+  }
+
+  /// Gives the program's own password, 1 to 4096 bytes, to a context, for items with
+  /// ``WhorlConstraint/applicationPassword``.
+  public func provideApplicationPassword(
+    _ password: borrowing SecretBytes, to context: WhorlContext
+  ) async throws(WhorlError) {
+    try await transport.provideApplicationPassword(password, to: context)
+  }
+
+  /// Makes a recovery key in the place of the one there was, and gives its text: the daemon keeps it nowhere. Takes the
+  /// passcode of the context (`.passcodeNeeded`).
+  public func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
+    try await transport.makeRecoveryKey(in: context)
+  }
+
+  /// Takes the recovery key back; false where there was none. Takes the passcode of the context.
+  public func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool {
+    try await transport.revokeRecoveryKey(in: context)
+  }
+
+  /// Locks the caller's keychain: all but items that are always there need the passcode again.
+  public func lockKeys() async throws(WhorlError) { try await transport.lockKeys() }
+
   /// Ends everything that runs in a context, which then fails as `how` says.
   public func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError) {
     try await transport.cancel(context, how: how)
@@ -88,18 +124,19 @@ public final class WhorlClient {
 
   // MARK: Items
 
-  /// Adds an item; never prompts. `.duplicateItem` where class, service, account and access group are taken.
+  /// Adds an item; never prompts. `.duplicateItem` where there is one with the same of what tells its class apart; `.locked`
+  /// for a protection class that is not unlocked.
   ///
   /// - Parameters:
   ///   - attributes: the class is "generic-password" where nil.
-  ///   - protection: the protection class's bus name; nil leaves it to the daemon.
+  ///   - context: that holds the program's own password, for ``WhorlConstraint/applicationPassword``.
   public func add(
-    _ attributes: WhorlAttributes, constraints: [WhorlConstraint] = [], protection: String? = nil,
-    secret: borrowing SecretBytes
+    _ attributes: WhorlAttributes, accessControl: WhorlAccessControl = WhorlAccessControl(),
+    context: WhorlContext? = nil, secret: borrowing SecretBytes
   ) async throws(WhorlError) {
     var attributes = attributes
     attributes.itemClass = attributes.itemClass ?? "generic-password"
-    try await transport.add(attributes, constraints: constraints, protection: protection, secret: secret)
+    try await transport.add(attributes, accessControl: accessControl, context: context, secret: secret)
   }
 
   /// The items that match, without their secrets, in the order of adding; never prompts. None is an empty list.
@@ -127,22 +164,25 @@ public final class WhorlClient {
     try await transport.secret(matching: query, in: context, prompt: prompt, progress: progress)
   }
 
-  /// Changes the attributes of one item, once its constraints are satisfied in the context.
+  /// Changes the attributes of one item, and what guards it, once its constraints are satisfied in the context.
   public func update(
-    _ query: WhorlAttributes, changes: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    _ query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl? = nil,
+    in context: WhorlContext, prompt: WhorlPrompt,
     progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
   ) async throws(WhorlError) {
     try await transport.update(
-      matching: query, changes: changes, in: context, prompt: prompt, progress: progress)
+      matching: query, changes: changes, accessControl: accessControl, in: context, prompt: prompt, progress: progress)
   }
 
-  /// Changes the secret of one item, and attributes with it, once its constraints are satisfied in the context.
+  /// Changes the secret of one item, and attributes and what guards it with it, once its constraints are satisfied in the context.
   public func update(
-    _ query: WhorlAttributes, changes: WhorlAttributes = WhorlAttributes(), secret: borrowing SecretBytes,
+    _ query: WhorlAttributes, changes: WhorlAttributes = WhorlAttributes(), accessControl: WhorlAccessControl? = nil,
+    secret: borrowing SecretBytes,
     in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
   ) async throws(WhorlError) {
     try await transport.update(
-      matching: query, changes: changes, secret: secret, in: context, prompt: prompt, progress: progress)
+      matching: query, changes: changes, accessControl: accessControl, secret: secret, in: context, prompt: prompt,
+      progress: progress)
   }
 
   /// Deletes the items that match and gives how many; never prompts. `.itemNotFound` where none matches.

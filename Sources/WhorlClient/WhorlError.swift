@@ -31,6 +31,12 @@ public struct WhorlError: Error, Hashable, Sendable, CustomStringConvertible {
     case passcodeNotSet
     /// The passcode is what is needed now: provide it to the context, then ask again.
     case passcodeNeeded
+    /// The passcode was changed since it last opened the keychain: the former one, or the recovery key, is needed once.
+    case formerPasscodeNeeded
+    /// The item's protection class is locked: its sessions are, or the passcode was not given yet.
+    case locked
+    /// The item has a password of a program's own: provide it to the context.
+    case applicationPasswordNeeded
     /// Too many wrong passcodes: wait, as WhorlStatus.passcodeDelay says.
     case passcodeDelayed
     /// No reader that can be used.
@@ -144,7 +150,9 @@ extension WhorlError.Code {
     "BiometryLockout": .biometryLockout, "InvalidContext": .invalidContext, "NotInteractive": .notInteractive,
     "TimedOut": .timedOut, "Busy": .busy, "Denied": .denied, "ItemNotFound": .itemNotFound,
     "ItemInvalidated": .itemInvalidated, "DuplicateItem": .duplicateItem, "Param": .param,
-    "Unsupported": .unsupported, "TooLarge": .tooLarge, "StoreUnavailable": .storeUnavailable,
+    "FormerPasscodeNeeded": .formerPasscodeNeeded, "Locked": .locked,
+    "ApplicationPasswordNeeded": .applicationPasswordNeeded, "Unsupported": .unsupported, "TooLarge": .tooLarge,
+    "StoreUnavailable": .storeUnavailable,
     "StoreDamaged": .storeDamaged, "StoreTooNew": .storeTooNew, "NoSuchUser": .noSuchUser,
     "ReaderFailed": .readerFailed, "Failed": .failed,
   ]

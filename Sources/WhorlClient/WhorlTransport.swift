@@ -28,6 +28,18 @@ public protocol WhorlTransport: AnyObject {
   ) async throws(WhorlError) -> [WhorlConstraint]
   /// ProvidePasscode.
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// ProvideFormerPasscode.
+  func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// ProvideRecoveryKey.
+  func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// ProvideApplicationPassword.
+  func provideApplicationPassword(_ password: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// MakeRecoveryKey.
+  func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes
+  /// RevokeRecoveryKey.
+  func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
+  /// LockKeys.
+  func lockKeys() async throws(WhorlError)
   /// Cancel: ends everything that runs in a context.
   func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError)
   /// Authenticate; gives the finger that matched. For root any user, for others themselves.
@@ -36,9 +48,9 @@ public protocol WhorlTransport: AnyObject {
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> String
 
-  /// Add. `protection` nil is the enclave's default.
+  /// Add. `context` holds the program's own password, where the access control asks for one.
   func add(
-    _ attributes: WhorlAttributes, constraints: [WhorlConstraint], protection: String?,
+    _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?,
     secret: borrowing SecretBytes
   ) async throws(WhorlError)
   /// CopyMatching, in the order of adding. `limit` 0 is no limit.
@@ -50,15 +62,17 @@ public protocol WhorlTransport: AnyObject {
     matching query: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> SecretBytes
-  /// Update without a new secret.
+  /// Update without a new secret. `accessControl` nil leaves it.
   func update(
-    matching query: WhorlAttributes, changes: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt,
+    matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
+    in context: WhorlContext, prompt: WhorlPrompt,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError)
-  /// Update with a new secret.
+  /// Update with a new secret. `accessControl` nil leaves it.
   func update(
-    matching query: WhorlAttributes, changes: WhorlAttributes, secret: borrowing SecretBytes,
-    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+    matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
+    secret: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt,
+    progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError)
   /// Delete; gives how many. `all` allows a query without service and account.
   func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int

@@ -1,6 +1,6 @@
 /// What an item is known by. Nil in a query matches everything; nil in an update changes nothing.
 public struct WhorlAttributes: Hashable, Sendable {
-  /// The class's bus name; "generic-password" is the only one so far.
+  /// The class's bus name: "generic-password", "internet-password" or "key".
   public var itemClass: String?
   /// What the secret is for, such as a program or a site.
   public var service: String?
@@ -24,6 +24,34 @@ public struct WhorlAttributes: Hashable, Sendable {
   public var isInvisible: Bool?
   /// Whether the item stands for "never store one here".
   public var isNegative: Bool?
+  /// Whether the program meant it to be synchronized; nothing syncs.
+  public var isSynchronizable: Bool?
+  /// Of an internet password: the server's name or address.
+  public var server: String?
+  /// Of an internet password: the port, 0 to 65535.
+  public var port: UInt32?
+  /// Of an internet password: a four-character code of the protocol, as a number.
+  public var protocolType: UInt32?
+  /// Of an internet password: the path of the URL.
+  public var path: String?
+  /// Of an internet password: a four-character code of the way to authenticate, as a number.
+  public var authenticationType: UInt32?
+  /// Of an internet password: the realm.
+  public var securityDomain: String?
+  /// Of a key: "public", "private" or "symmetric".
+  public var keyClass: String?
+  /// Of a key: "ec-p256" or "ed25519".
+  public var keyType: String?
+  /// Of a key: the hash of the public key that both halves share.
+  public var applicationLabel: [UInt8]?
+  /// Of a key: bytes of the program's own that find it.
+  public var applicationTag: [UInt8]?
+  /// Of a key: its size in bits.
+  public var keySize: UInt32?
+  /// Of a key: its effective size in bits.
+  public var effectiveKeySize: UInt32?
+  /// Names one item for as long as it is there; in queries and in what is found.
+  public var persistentReference: [UInt8]?
 
   /// Attributes with these set; set the others afterwards.
   public init(itemClass: String? = nil, service: String? = nil, account: String? = nil, label: String? = nil) {
@@ -49,6 +77,48 @@ public struct WhorlConstraint: RawRepresentable, Hashable, Sendable {
   public static let biometryCurrentSet = WhorlConstraint(rawValue: "biometry-current-set")
   /// The passcode.
   public static let devicePasscode = WhorlConstraint(rawValue: "device-passcode")
+  /// A password of the program's own (``WhorlClient/provideApplicationPassword(_:to:)``), mixed into the item's key.
+  public static let applicationPassword = WhorlConstraint(rawValue: "application-password")
+  /// The use of a private key.
+  public static let privateKeyUsage = WhorlConstraint(rawValue: "private-key-usage")
+  /// Among several that a person shows: all are needed.
+  public static let and = WhorlConstraint(rawValue: "and")
+  /// Among several that a person shows: one will do.
+  public static let or = WhorlConstraint(rawValue: "or")
+}
+
+/// When an item can be read at all. Names that this version does not know pass through.
+public struct WhorlProtection: RawRepresentable, Hashable, Sendable {
+  /// The name on the bus.
+  public let rawValue: String
+  /// The protection class of this name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Whenever the machine runs.
+  public static let always = WhorlProtection(rawValue: "always")
+  /// From the first passcode after the login until the logout.
+  public static let afterFirstUnlock = WhorlProtection(rawValue: "after-first-unlock")
+  /// As that, and not while all graphical sessions are locked.
+  public static let whenUnlocked = WhorlProtection(rawValue: "when-unlocked")
+  /// As that, and gone for good once the account's password is removed.
+  public static let whenPasscodeSet = WhorlProtection(rawValue: "when-passcode-set")
+
+  /// The same, left out of an export.
+  public var thisDeviceOnly: WhorlProtection { WhorlProtection(rawValue: rawValue + "-this-device-only") }
+}
+
+/// What guards an item.
+public struct WhorlAccessControl: Hashable, Sendable {
+  /// When it can be read at all.
+  public var protection: WhorlProtection
+  /// What has to be presented; several of a person's with ``WhorlConstraint/and`` or ``WhorlConstraint/or``.
+  public var constraints: [WhorlConstraint]
+
+  /// An access control of these.
+  public init(protection: WhorlProtection = .always, constraints: [WhorlConstraint] = []) {
+    self.protection = protection
+    self.constraints = constraints
+  }
 }
 
 /// An item as CopyMatching gives it: everything but the secret.
@@ -65,6 +135,8 @@ public struct WhorlItem: Hashable, Sendable {
   public var modified: Int64 = 0
   /// The fingers changed and the secret was destroyed.
   public var isInvalidated = false
+  /// The account's password was removed and the secret was destroyed.
+  public var isPasscodeRemoved = false
 
   /// An item without anything.
   public init() {}
@@ -216,6 +288,11 @@ public struct WhorlStatus: Hashable, Sendable {
   public var passcode = ""
   /// How many seconds the next passcode has to wait.
   public var passcodeDelay = 0
+  /// "unused" (no passcode was given yet), "locked", "session-locked", "unlocked" or "former-passcode-needed"; empty where
+  /// the keychain cannot be had.
+  public var keybag = ""
+  /// Whether there is a recovery key.
+  public var hasRecoveryKey = false
 
   /// A status without anything.
   public init() {}

@@ -45,15 +45,23 @@ final class BusService: Service {
     return items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
       .map {
         ItemListing(
-          name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue), isGone: $0.isInvalidated)
+          name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue),
+          isGone: $0.isInvalidated || $0.isPasscodeRemoved, protection: $0.protection,
+          isPasscodeRemoved: $0.isPasscodeRemoved)
       }
   }
 
-  func add(name: String, requirement: Requirement, secret: borrowing SecretBytes) async throws(WhorlError) {
+  func add(
+    name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
+  ) async throws(WhorlError) {
     var attributes = query(name)
     attributes.label = name
     try await whorl.add(
-      attributes, constraints: requirement.constraints.map { WhorlConstraint(rawValue: $0) }, secret: secret)
+      attributes,
+      accessControl: WhorlAccessControl(
+        protection: WhorlProtection(rawValue: accessible.rawValue),
+        constraints: requirement.constraints.map { WhorlConstraint(rawValue: $0) }),
+      secret: secret)
   }
 
   func update(
@@ -90,6 +98,24 @@ final class BusService: Service {
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
     try await whorl.providePasscode(passcode, to: context)
   }
+
+  func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try await whorl.provideFormerPasscode(passcode, to: context)
+  }
+
+  func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try await whorl.provideRecoveryKey(key, to: context)
+  }
+
+  func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
+    try await whorl.makeRecoveryKey(in: context)
+  }
+
+  func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool {
+    try await whorl.revokeRecoveryKey(in: context)
+  }
+
+  func lockKeys() async throws(WhorlError) { try await whorl.lockKeys() }
 
   func preferPasscode(in context: WhorlContext) async {
     // Where the touch was faster there is nothing to end any more.

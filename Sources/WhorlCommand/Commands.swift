@@ -39,7 +39,7 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove: try await performOnSecrets(invocation)
+    case .set, .get, .list, .remove, .unlock, .lock, .recoveryKey: try await performOnSecrets(invocation)
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     case .agent(let pinentry): try await agent(pinentry)
@@ -56,10 +56,13 @@ struct Commands {
     }
     do throws(CommandFailure) {
       switch invocation {
-      case .set(let name, let requirement): try await set(name, requirement)
+      case .set(let name, let requirement, let accessible): try await set(name, requirement, accessible)
       case .get(let name): try await get(name)
       case .list: try await list()
       case .remove(let name): try await remove(name)
+      case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
+      case .lock: try await lock()
+      case .recoveryKey(let deed): try await recoveryKey(deed)
       default: break
       }
     } catch {

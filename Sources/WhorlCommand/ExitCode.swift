@@ -32,4 +32,6 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case busy = 14
   /// Nobody touched the reader in time.
   case timedOut = 15
+  /// The secret is locked until the password is given, or the session unlocked.
+  case locked = 16
 }

@@ -8,11 +8,15 @@ enum Invocation: Sendable, Equatable {
   case fingers(user: String?)
   /// No finger: all of them. `confirmed`: `--all` was given, so that nothing is asked.
   case delete(FingerName?, user: String?, confirmed: Bool)
-  /// No requirement: presence for a new secret, and what an existing one has.
-  case set(name: String, requirement: Requirement?)
+  /// No requirement: presence for a new secret, and what an existing one has. So with when it is accessible: always.
+  case set(name: String, requirement: Requirement?, accessible: Accessibility?)
   case get(name: String)
   case list
   case remove(name: String)
+  /// `recovery`: with the recovery key instead of the password.
+  case unlock(recovery: Bool)
+  case lock
+  case recoveryKey(RecoveryKeyDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -22,8 +26,19 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, forget, agent
+  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, forget, agent
+  case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
+}
+
+/// What `recovery-key` does.
+enum RecoveryKeyDeed: Sendable, Equatable {
+  /// Makes one where there is none.
+  case make
+  /// Makes one in the place of the one there is.
+  case replace
+  /// Takes it back.
+  case revoke
 }
 
 /// Whose data `forget` removes.

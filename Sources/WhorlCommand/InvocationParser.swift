@@ -9,6 +9,10 @@ enum InvocationParser {
   private static let all = ArgumentScanner.Option(name: "all", letter: "a", takesValue: false)
   private static let uid = ArgumentScanner.Option(name: "uid", letter: nil, takesValue: true)
   private static let yes = ArgumentScanner.Option(name: "yes", letter: "y", takesValue: false)
+  private static let accessible = ArgumentScanner.Option(name: "accessible", letter: "c", takesValue: true)
+  private static let recovery = ArgumentScanner.Option(name: "recovery", letter: nil, takesValue: false)
+  private static let replace = ArgumentScanner.Option(name: "replace", letter: nil, takesValue: false)
+  private static let revoke = ArgumentScanner.Option(name: "revoke", letter: nil, takesValue: false)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
   private static let pinentry = ArgumentScanner.Option(name: "pinentry", letter: nil, takesValue: true)
@@ -72,10 +76,12 @@ enum InvocationParser {
     switch verb {
     case .enroll, .verify, .fingers: [user, help]
     case .delete: [user, all, help]
-    case .set: [require, help]
+    case .set: [require, accessible, help]
+    case .unlock: [recovery, help]
+    case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
     case .agent: [pinentry, help]
-    case .status, .renameUser, .get, .list, .rm: [help]
+    case .status, .renameUser, .get, .list, .rm, .lock: [help]
     }
   }
 
@@ -89,8 +95,9 @@ enum InvocationParser {
     if given("help") { return .help(of: verb) }
 
     // Which of two was meant is not to be guessed: the secret would be kept under the wrong one.
-    if Set(scanned.options.filter { $0.name == "require" }.map(\.value)).count > 1 {
-      throw CommandFailure(.usage, "--require is given twice with different values; give it once")
+    for name in ["require", "accessible"]
+    where Set(scanned.options.filter { $0.name == name }.map(\.value)).count > 1 {
+      throw CommandFailure(.usage, "--\(name) is given twice with different values; give it once")
     }
     let operands = scanned.operands
     switch verb {
@@ -114,7 +121,9 @@ enum InvocationParser {
       }
       return .delete(finger, user: try userName(value("user")), confirmed: given("all"))
     case .set:
-      return .set(name: try itemName(operands, verb), requirement: try requirement(value("require")))
+      return .set(
+        name: try itemName(operands, verb), requirement: try requirement(value("require")),
+        accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
     case .agent:
@@ -124,6 +133,18 @@ enum InvocationParser {
         throw CommandFailure(.usage, "--pinentry takes a program's path, not \(Escaping.quoted(program))")
       }
       return .agent(pinentry: program)
+    case .unlock:
+      try none(operands, verb)
+      return .unlock(recovery: given("recovery"))
+    case .lock:
+      try none(operands, verb)
+      return .lock
+    case .recoveryKey:
+      try none(operands, verb)
+      guard !given("replace") || !given("revoke") else {
+        throw CommandFailure(.usage, "recovery-key takes --replace or --revoke, not both")
+      }
+      return .recoveryKey(given("replace") ? .replace : given("revoke") ? .revoke : .make)
     case .forget:
       return .forget(try forgetTarget(operands, value("uid")), confirmed: given("yes"))
     case .renameUser:
@@ -191,6 +212,15 @@ enum InvocationParser {
     guard let value else { return nil }
     guard !value.isEmpty else { throw CommandFailure(.usage, "--user is empty; give a user's name") }
     return value
+  }
+
+  private static func accessibility(_ value: String?) throws(CommandFailure) -> Accessibility? {
+    guard let value else { return nil }
+    guard let accessibility = Accessibility(rawValue: value) else {
+      let known = Accessibility.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandFailure(.usage, "--accessible does not know \(Escaping.quoted(value)); it takes one of \(known)")
+    }
+    return accessibility
   }
 
   private static func requirement(_ value: String?) throws(CommandFailure) -> Requirement? {

@@ -16,10 +16,11 @@ extension WhorlError {
     case .notInteractive, .passcodeNeeded: .noTerminal
     case .busy: .busy
     case .timedOut: .timedOut
+    case .locked, .formerPasscodeNeeded: .locked
     case .noDaemon, .disconnected, .otherDaemon: .noDaemon
     case .fprint(let name): Self.exitCode(name)
     case .passcodeNotSet, .invalidContext, .duplicateItem, .param, .unsupported, .tooLarge, .readerFailed, .failed,
-      .noAnswer, .badAnswer, .secretMemory, .unknown:
+      .applicationPasswordNeeded, .noAnswer, .badAnswer, .secretMemory, .unknown:
       .failed
     }
   }
@@ -65,6 +66,10 @@ extension WhorlError {
     case .systemCancel: "the system ended the request (sleep, or the daemon stopped); try again"
     case .passcodeNotSet: "your account has no password; set one with passwd, then try again"
     case .passcodeNeeded: "the passcode is needed; run the command on a terminal"
+    case .formerPasscodeNeeded:
+      "your login password was changed since it last unlocked your secrets; give the former one once with: whorl unlock"
+    case .locked: "your secrets are locked; unlock them with: whorl unlock"
+    case .applicationPasswordNeeded: "it has a password of the program that stored it; read it with that program"
     case .passcodeDelayed: "too many wrong passcodes; wait a little and try again"
     case .biometryNotAvailable: "no fingerprint reader can be used; whorl status says why"
     case .biometryNotEnrolled: "no finger is enrolled; enrol one with: whorl enroll"

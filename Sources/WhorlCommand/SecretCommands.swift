@@ -10,6 +10,12 @@ extension Commands {
     let subject = Escaping.quoted(name)
     guard let item = try await item(named: name) else { throw noSuchSecret(name) }
     if item.isGone {
+      guard !item.isPasscodeRemoved else {
+        throw CommandFailure(
+          .gone,
+          "\(subject) is gone for good, for your login password was removed; set one with passwd and store it again: "
+            + "whorl set \(Escaping.operand(name))")
+      }
       throw CommandFailure(
         .gone,
         "\(subject) is gone for good, for the enrolled fingers changed; store it again: "
@@ -31,21 +37,25 @@ extension Commands {
     try await console.emit(secret)
   }
 
-  func set(_ name: String, _ requirement: Requirement?) async throws(CommandFailure) {
+  func set(
+    _ name: String, _ requirement: Requirement?, _ accessible: Accessibility?
+  ) async throws(CommandFailure) {
     let subject = Escaping.quoted(name)
     // Looked at before the secret is asked for: nobody types one for nothing.
     let existing = try await item(named: name)
     try checkRequirement(requirement, of: existing)
+    try checkAccessibility(accessible, of: existing)
     if existing.map(\.isGone) ?? true {
       let kept = existing.flatMap { Requirement(constraints: $0.constraints) }
       try await checkFingers(requirement ?? kept, subject)
       if let kept, kept != .presence {
         await console.tell(
-          "\(subject) is gone, since the fingers changed; what is stored now requires \(kept.rawValue) as it did.")
+          "\(subject) is gone, since \(existing?.isPasscodeRemoved == true ? "the password was removed" : "the fingers changed"); what is stored now requires \(kept.rawValue) as it did."
+        )
       }
     }
     let secret = try await newSecret(subject)
-    try await store(secret, name, requirement, existing)
+    try await store(secret, name, requirement, accessible, existing)
   }
 
   func list() async throws(CommandFailure) {
@@ -56,7 +66,7 @@ extension Commands {
     for item in items {
       let requirement = Requirement(constraints: item.constraints)?.rawValue
       let words = requirement ?? Escaping.shown(item.constraints.joined(separator: "+"), limit: 64)
-      try await console.print("\(Escaping.shown(item.name, limit: 4096))\t\(words)\(item.isGone ? " gone" : "")")
+      try await console.print("\(Escaping.shown(item.name, limit: 4096))\t\(words)\(Self.shown(item))")
     }
   }
 
@@ -68,6 +78,13 @@ extension Commands {
   }
 
   // MARK: - Parts
+
+  /// What `list` says of a secret beside what it requires.
+  private static func shown(_ item: ItemListing) -> String {
+    let protection =
+      item.protection == Accessibility.always.rawValue ? "" : " \(Escaping.shown(item.protection, limit: 64))"
+    return protection + (item.isGone ? " gone" : "")
+  }
 
   private func item(named name: String) async throws(CommandFailure) -> ItemListing? {
     do throws(WhorlError) {
@@ -97,6 +114,15 @@ extension Commands {
       .failed,
       "\(subject) and requires \(has?.rawValue ?? "something else")\(wanted.map { ", not \($0.rawValue)" } ?? ""); "
         + "remove it first with whorl rm, then set it")
+  }
+
+  /// An existing secret keeps when it is accessible, for the same reason.
+  private func checkAccessibility(_ wanted: Accessibility?, of item: ItemListing?) throws(CommandFailure) {
+    guard let wanted, let item, item.protection != wanted.rawValue else { return }
+    throw CommandFailure(
+      .failed,
+      "\(Escaping.quoted(item.name)) exists and is accessible \(Escaping.shown(item.protection, limit: 64)), not "
+        + "\(wanted.rawValue); remove it first with whorl rm, then set it")
   }
 
   /// A secret that only fingers open, stored where there is none, would be out of reach.
@@ -138,22 +164,35 @@ extension Commands {
 
   /// Adds or replaces; goes the other way where another program was faster, a few times at most.
   private func store(
-    _ secret: borrowing SecretBytes, _ name: String, _ requirement: Requirement?, _ known: ItemListing?,
-
+    _ secret: borrowing SecretBytes, _ name: String, _ requirement: Requirement?, _ accessible: Accessibility?,
+    _ known: ItemListing?
   ) async throws(CommandFailure) {
     let subject = Escaping.quoted(name)
     var existing = known
+    var hasUnlocked = false
     for _ in 0..<3 {
       if let item = existing, !item.isGone {
         try checkRequirement(requirement, of: item)
+        try checkAccessibility(accessible, of: item)
         if try await replace(item, secret) { return }
       } else {
         // One that is gone makes way, and leaves what it required.
         try checkRequirement(requirement, of: existing)
         let kept = existing.flatMap { Requirement(constraints: $0.constraints) }
+        let keptClass = existing.flatMap { Accessibility(rawValue: $0.protection) }
         do throws(WhorlError) {
-          return try await service.add(name: name, requirement: requirement ?? kept ?? .presence, secret: secret)
-        } catch  where error.code != .duplicateItem { throw await secretFailure(error, subject) } catch {}
+          return try await service.add(
+            name: name, requirement: requirement ?? kept ?? .presence, accessible: accessible ?? keptClass ?? .always,
+            secret: secret)
+        } catch {
+          switch error.code {
+          case .duplicateItem: break
+          case .locked where !hasUnlocked && console.hasTerminal:
+            hasUnlocked = true
+            try await unlock(withRecoveryKey: false, purpose: "store the secret \(subject)")
+          default: throw await secretFailure(error, subject)
+          }
+        }
       }
       existing = try await item(named: name)
     }

@@ -24,7 +24,9 @@ protocol Service: AnyObject {
   // The keychain: items of service "whorl".
   /// The items of that name (all for nil) in the order they were added, also those that are gone.
   func items(named name: String?) async throws(WhorlError) -> [ItemListing]
-  func add(name: String, requirement: Requirement, secret: borrowing SecretBytes) async throws(WhorlError)
+  func add(
+    name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
+  ) async throws(WhorlError)
   func update(
     name: String, secret: borrowing SecretBytes, in context: WhorlContext, reason: String,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
@@ -39,6 +41,13 @@ protocol Service: AnyObject {
   func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext
   func closeContext(_ context: WhorlContext) async
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// Gives the login password from before the last change.
+  func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes
+  /// False where there was none.
+  func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
+  func lockKeys() async throws(WhorlError)
   /// Ends the wait for a finger in a context, in favour of the passcode.
   func preferPasscode(in context: WhorlContext) async
 
@@ -78,6 +87,10 @@ struct ReaderListing: Sendable, Equatable {
 struct ItemListing: Sendable, Equatable {
   let name: String
   let constraints: [String]
-  /// The fingers changed, and the secret was destroyed.
+  /// The fingers changed, or the account's password was removed, and the secret was destroyed.
   let isGone: Bool
+  /// The protection class; what this version has no word for is as the daemon names it.
+  var protection = Accessibility.always.rawValue
+  /// Whether it is gone because the password was removed.
+  var isPasscodeRemoved = false
 }

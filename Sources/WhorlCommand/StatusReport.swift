@@ -35,6 +35,7 @@ struct StatusReport: Sendable, Equatable {
       addFingers(status, user: user)
       addBiometry(status)
       addPasscode(status)
+      addKeybag(status)
       addSafety(status)
     case .failure(let problem):
       let failure = problem.failure(about: "daemon")
@@ -228,9 +229,26 @@ struct StatusReport: Sendable, Equatable {
     }
   }
 
+  private mutating func addKeybag(_ status: WhorlStatus) {
+    let recovery = status.hasRecoveryKey ? "there is a recovery key" : "there is no recovery key"
+    switch status.keybag {
+    case "unlocked": add("keychain", "unlocked; \(recovery)")
+    case "session-locked":
+      add("keychain", "unlocked, but for secrets that wait until your session is; \(recovery)")
+    case "locked":
+      add("keychain", "locked but for secrets that are always accessible; \(recovery)", todo: "unlock it: whorl unlock")
+    case "former-passcode-needed":
+      add(
+        "keychain", "locked, for your login password was changed since it last unlocked it",
+        todo: "give the one from before once: whorl unlock")
+    // No secret needs more than the device key yet.
+    default: break
+    }
+  }
+
   private mutating func addSafety(_ status: WhorlStatus) {
-    // Said whatever the key: nothing of the password is in the encryption before the keybag exists.
-    let caveat = "until the keybag exists your secrets are as safe as the device key on the same disk"
+    // Said whatever the key: nothing of the password is in the encryption of what is always accessible.
+    let caveat = "secrets that are always accessible are as safe as the device key on the same disk"
     switch status.deviceKey {
     case "host+tpm2":
       add(

@@ -39,11 +39,23 @@ final class Client {
     try await call("Authentication1", "CreateContext", [.options(options)]).arguments[0]
   }
 
-  func givePasscode(_ text: String) async throws {
+  func givePasscode(_ text: String) async throws { _ = try await give(text, by: "ProvidePasscode") }
+
+  /// Gives a secret to a new context by one of the calls that take one, and gives that context.
+  func give(_ text: String, by method: String) async throws -> BusValue {
     let context = try await newContext()
     let file = try Self.sealed(text)
     defer { close(file) }
-    _ = try await call("Authentication1", "ProvidePasscode", [context, .handle(0)], descriptors: [file])
+    _ = try await call("Authentication1", method, [context, .handle(0)], descriptors: [file])
+    return context
+  }
+
+  /// A secret that the command stored.
+  func secret(_ name: String, in context: BusValue) async throws -> String {
+    let reply = try await call(
+      "Keychain1", "CopySecret", [context, .options(["account": .string(name)]), .options([:])])
+    let secret = try reply.descriptor(reply.arguments[0]).withDescriptor { try SecretFile.take($0, limit: 1 << 20) }
+    return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
   /// A sealed memory file with this text, which the caller closes.

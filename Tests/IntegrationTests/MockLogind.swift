@@ -56,6 +56,18 @@ final class MockLogind {
       at: "/org/freedesktop/login1/session/\(session)")
   }
 
+  /// Ends a session.
+  func end(_ session: String) async throws {
+    let path = "/org/freedesktop/login1/session/\(session)"
+    try await call("RemoveObject", [.string(path)])
+    try await call(
+      "EmitSignal",
+      [
+        .string("org.freedesktop.login1.Manager"), .string("SessionRemoved"), .string("so"),
+        .array(element: "v", [.variant(.string(session)), .variant(.objectPath(path))]),
+      ])
+  }
+
   /// Has logind find programs in their sessions: those that ``place(_:in:)`` names.
   func knowPrograms() async throws {
     let folder = try world.folder.makeFolder("sessions")

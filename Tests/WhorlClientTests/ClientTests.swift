@@ -304,7 +304,7 @@ import Testing
       attributes.isInvisible = true
       attributes.creator = 9
       try await scene.client.add(
-        attributes, constraints: [.userPresence], protection: "always", secret: secret(value))
+        attributes, accessControl: WhorlAccessControl(constraints: [.userPresence]), secret: secret(value))
       let copied = try await scene.client.copySecret(
         WhorlAttributes(service: "s"), in: context, prompt: WhorlPrompt(reason: "to test"))
       #expect(bytes(copied) == value)

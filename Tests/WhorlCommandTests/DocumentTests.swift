@@ -21,7 +21,7 @@ import Testing
     }
     for requirement in Requirement.allCases { #expect(page.contains(".It Cm \(requirement.rawValue)\n")) }
     for code in ExitCode.allCases { #expect(page.contains(".It \(code.rawValue)\n")) }
-    for option in ["h", "V", "u", "a", "r", "y"] { #expect(page.contains(".Fl \(option) ")) }
+    for option in ["h", "V", "u", "a", "r", "c", "y"] { #expect(page.contains(".Fl \(option) ")) }
   }
 
   @Test func `the help has every command`() {

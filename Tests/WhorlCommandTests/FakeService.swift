@@ -12,6 +12,8 @@ final class FakeService: Service {
     var constraints: [String]
     var secret: [UInt8]
     var isGone = false
+    var protection = "always"
+    var isPasscodeRemoved = false
   }
 
   /// What was asked, a word or two each.
@@ -110,18 +112,25 @@ final class FakeService: Service {
   func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
     try enter("items")
     return stored.filter { name == nil || $0.name == name }.map {
-      ItemListing(name: $0.name, constraints: $0.constraints, isGone: $0.isGone)
+      ItemListing(
+        name: $0.name, constraints: $0.constraints, isGone: $0.isGone, protection: $0.protection,
+        isPasscodeRemoved: $0.isPasscodeRemoved)
     }
   }
 
-  func add(name: String, requirement: Requirement, secret: borrowing SecretBytes) async throws(WhorlError) {
+  func add(
+    name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
+  ) async throws(WhorlError) {
     beforeAdd?(self)
     beforeAdd = nil
     try enter("add", requirement.rawValue)
     guard !stored.contains(where: { $0.name == name && !$0.isGone }) else { throw WhorlError(.duplicateItem, "") }
     stored.removeAll { $0.name == name }
+    if accessible != .always, statusAnswer.keybag == "locked" { throw WhorlError(.locked, "") }
     stored.append(
-      Stored(name: name, constraints: requirement.constraints, secret: secret.withUnsafeBytes { Array($0) }))
+      Stored(
+        name: name, constraints: requirement.constraints, secret: secret.withUnsafeBytes { Array($0) },
+        protection: accessible.rawValue))
   }
 
   func update(
@@ -189,6 +198,51 @@ final class FakeService: Service {
       throw WhorlError(.authenticationFailed, "")
     }
     passcodeGiven = true
+    if statusAnswer.keybag == "locked" {
+      statusAnswer.keybag = formerPasscode == nil ? "unlocked" : "former-passcode-needed"
+    }
+  }
+
+  /// The password that last unlocked; nil for the present one.
+  var formerPasscode: String?
+  var recoveryKey: String?
+
+  func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try enter("former")
+    guard passcode.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == formerPasscode else {
+      throw WhorlError(.authenticationFailed, "that is another; give the right one")
+    }
+    statusAnswer.keybag = "unlocked"
+  }
+
+  func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
+    try enter("recovery")
+    guard key.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == recoveryKey else {
+      throw WhorlError(.authenticationFailed, "that is no recovery key: a character is wrong; look again")
+    }
+    statusAnswer.keybag = "unlocked"
+  }
+
+  func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
+    try enter("make-recovery")
+    guard passcodeGiven else { throw WhorlError(.passcodeNeeded, "") }
+    recoveryKey = "NEW00-KEY00"
+    statusAnswer.hasRecoveryKey = true
+    do throws(SecretMemoryError) { return try SecretBytes(copying: Array("NEW00-KEY00".utf8).span.bytes) } catch {
+      throw WhorlError(.failed, error.description)
+    }
+  }
+
+  func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool {
+    try enter("revoke-recovery")
+    guard passcodeGiven else { throw WhorlError(.passcodeNeeded, "") }
+    defer { statusAnswer.hasRecoveryKey = false }
+    return statusAnswer.hasRecoveryKey
+  }
+
+  func lockKeys() async throws(WhorlError) {
+    try enter("lock")
+    statusAnswer.keybag = "locked"
   }
 
   func preferPasscode(in context: WhorlContext) async {

@@ -22,7 +22,7 @@ import Testing
     #expect(try parse("delete") == .delete(nil, user: nil, confirmed: false))
     #expect(try parse("delete", "--all") == .delete(nil, user: nil, confirmed: true))
     #expect(try parse("delete", "left-thumb") == .delete(left, user: nil, confirmed: false))
-    #expect(try parse("set", "mail") == .set(name: "mail", requirement: nil))
+    #expect(try parse("set", "mail") == .set(name: "mail", requirement: nil, accessible: nil))
     #expect(try parse("get", "mail") == .get(name: "mail"))
     #expect(try parse("list") == .list)
     #expect(try parse("rm", "mail") == .remove(name: "mail"))
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `options stand before or after the name, with the value in the same word or the next`() throws {
-    let expected = Invocation.set(name: "mail", requirement: .current)
+    let expected = Invocation.set(name: "mail", requirement: .current, accessible: nil)
     #expect(try parse("set", "mail", "--require", "current") == expected)
     #expect(try parse("set", "--require=current", "mail") == expected)
     #expect(try parse("set", "-r", "current", "mail") == expected)
@@ -102,7 +102,7 @@ import Testing
     #expect(failure("get", "-mail")?.message.contains("write --") == true)
     #expect(failure("enroll", "-x")?.message.contains("write --") == false)
     #expect(failure("set", "x", "--require")?.message.contains("whorl help set") == true)
-    #expect(try parse("set", "x", "-rany", "--require=any") == .set(name: "x", requirement: .any))
+    #expect(try parse("set", "x", "-rany", "--require=any") == .set(name: "x", requirement: .any, accessible: nil))
   }
 
   @Test(arguments: [

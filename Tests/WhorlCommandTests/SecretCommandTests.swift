@@ -10,7 +10,8 @@ private let everyCode: [WhorlError.Code] =
     .passcodeDelayed, .biometryNotAvailable, .biometryNotEnrolled, .biometryLockout, .invalidContext, .notInteractive,
     .timedOut, .busy, .denied, .itemNotFound, .itemInvalidated, .duplicateItem, .param, .unsupported, .tooLarge,
     .storeUnavailable, .storeDamaged, .storeTooNew, .noSuchUser, .readerFailed, .failed, .noDaemon, .disconnected,
-    .impostor, .badAnswer, .noAnswer, .cancelled, .secretMemory, .unknown("org.example.New"),
+    .impostor, .badAnswer, .noAnswer, .cancelled, .secretMemory, .locked,
+    .formerPasscodeNeeded, .applicationPasswordNeeded, .unknown("org.example.New"),
   ] + FprintErrorName.allCases.map { .fprint($0) }
 
 @Suite(.timeLimit(.minutes(2))) struct SecretCommandTests {

@@ -39,7 +39,7 @@ import WhorlClient
         "reader       Fake Reader (fake), press",
         "fingers      right-index-finger (of paul)",
         "passcode     your login password",
-        "data safety  until the keybag exists your secrets are as safe as the device key on the same disk,",
+        "data safety  secrets that are always accessible are as safe as the device key on the same disk,",
         "             and nothing else seals that key: whoever copies the disk can read them",
         "             -> encrypt the disk; on a machine with a TPM the key is sealed with that as well, which is safer",
         "logins       a finger does for login, sudo",
@@ -51,7 +51,7 @@ import WhorlClient
       var status = complete
       status.deviceKey = key
       let text = report(status).lines.joined(separator: "\n")
-      #expect(text.contains("until the keybag exists your secrets are as safe as the device key on the same disk"))
+      #expect(text.contains("secrets that are always accessible are as safe as the device key on the same disk"))
       #expect(text.contains("TPM"))
     }
   }

@@ -154,7 +154,8 @@ import Testing
       source: .init(
         named: { name in
           ["paul", "Paul", "paul@corp", "CORP\\paul"].contains(name) ? Account(user: UserID(7), name: name) : nil
-        }, with: { user in user == UserID(7) ? Account(user: user, name: "paul") : nil }, passcodeState: { _ in .unknown }))
+        }, with: { user in user == UserID(7) ? Account(user: user, name: "paul") : nil },
+        passcodeState: { _ in .unknown }))
     for spelling in ["paul", "Paul", "paul@corp", "CORP\\paul"] {
       #expect(try await accounts.named(spelling, for: UserID(1)) == Account(user: UserID(7), name: "paul"))
     }

@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete set get list rm forget rename-user agent help'
+  local commands='status enroll verify fingers delete set get list rm unlock lock recovery-key forget rename-user agent help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -17,7 +17,7 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--uid|--pinentry) && ${words[index + 1]-} != '=' ]] && value=yes
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--pinentry) && ${words[index + 1]-} != '=' ]] && value=yes
     elif [[ $word == '=' ]]; then
       value=yes
     else
@@ -33,6 +33,10 @@ _whorl() {
       --user | -u) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
       --pinentry) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
+      --accessible | -c)
+        mapfile -t COMPREPLY < <(
+          compgen -W 'always after-first-unlock when-unlocked when-passcode-set' -- "$current")
+        ;;
     esac
     return
   fi
@@ -40,10 +44,12 @@ _whorl() {
     '') options='--help --version' ;;
     enroll | verify | fingers) options='--user --help' ;;
     delete) options='--all --user --help' ;;
-    set) options='--require --help' ;;
+    set) options='--require --accessible --help' ;;
+    unlock) options='--recovery --help' ;;
+    recovery-key) options='--replace --revoke --help' ;;
     forget) options='--uid --yes --help' ;;
     agent) options='--pinentry --help' ;;
-    status | get | list | rm | rename-user) options='--help' ;;
+    status | get | list | rm | lock | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
