@@ -49,6 +49,7 @@ let testTargets: [Target] = [
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
   tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
+  tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
@@ -106,6 +107,8 @@ let package = Package(
     library("Enclave", ["Keychain", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
+    library("ReleaseLog", ["CSystemd", "CPosix"]),
+
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
     .target(
       name: "CInterfaces",
@@ -115,7 +118,7 @@ let package = Package(
       "WhorlDaemon",
       [
         "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper",
-        "ReaderLink", "CPosix",
+        "ReaderLink", "ReleaseLog", "CPosix",
         "CInterfaces",
       ]),
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),

@@ -36,6 +36,7 @@ for module in CSodium CSQLite CPAM CSystemd CSeccomp ReaderSandbox; do
       CSodium:Sources/SecretMemory/* | CSodium:Sources/Keychain/* | CSQLite:Sources/Keychain/* | *:Tests/*) ;;
       CSeccomp:Sources/ReaderSandbox/* | ReaderSandbox:Sources/whorl-reader/*) ;;
       CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
+      CSystemd:Sources/ReleaseLog/*) ;;
       CPAM:Sources/PAMModuleHosted/* | CSystemd:Sources/PAMModuleHosted/*) ;;
       *) fault "$file imports $module" ;;
     esac

@@ -110,7 +110,7 @@ extension Enclave {
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> SecretBytes {
     try await withItem(
-      context, owner, query, mustBeOnlyOne: false, options, progress
+      context, owner, query, mustBeOnlyOne: false, deed: "read", options, progress
     ) { keychain, item, password throws(EnclaveError) in
       guard item.attributes.keyRole != .private else { throw Self.privateKeyStays }
       return try Self.keychain { () throws(KeychainError) in
@@ -136,7 +136,7 @@ extension Enclave {
     let secret: HeldSecret? = if let secret { HeldSecret(secret) } else { nil }
     let newNeedsPassword = accessControl?.needsApplicationPassword == true
     try await withItem(
-      context, owner, query, mustBeOnlyOne: true, newNeedsPassword: newNeedsPassword, options, progress
+      context, owner, query, mustBeOnlyOne: true, newNeedsPassword: newNeedsPassword, deed: "change", options, progress
     ) { keychain, item, password throws(EnclaveError) in
       guard item.attributes.keyRole != .private || secret == nil else { throw Self.privateKeyStays }
       let new: SecretBytes? = if let secret { try secret.clone() } else { nil }
@@ -159,11 +159,13 @@ extension Enclave {
   /// goes through here.
   /// - Parameters:
   ///   - newNeedsPassword: the program's password is wanted also where the item has none yet.
+  ///   - deed: what is to be done with it, for the log.
   ///   - use: runs in the same stretch without `await` as the checks; takes the item as it is then, and the program's own
   ///     password for it.
   func withItem<R: ~Copyable>(
     _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, mustBeOnlyOne: Bool,
-    newNeedsPassword: Bool = false, _ options: VerificationOptions, _ progress: @escaping ProgressHandler,
+    newNeedsPassword: Bool = false, deed: String = "use", _ options: VerificationOptions,
+    _ progress: @escaping ProgressHandler,
     _ use: (UserKeychain, ItemSummary, StretchedPassword?) throws(EnclaveError) -> R
   ) async throws(EnclaveError) -> R {
     try requireContext(context, owner)
@@ -177,14 +179,21 @@ extension Enclave {
       password = try await stretch(try requireContext(context, owner).applicationPassword, parameters)
     }
     var access = ItemAccess(context: context, owner: owner, query: query, item: id)
-    while true {
-      // No await between the two: what `redeem` found holds while the secret is decrypted.
-      if let item = try redeem(&access) {
-        let keychain: UserKeychain
-        do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
-        return try use(keychain, item, password)
+    do throws(EnclaveError) {
+      while true {
+        // No await between the two: what `redeem` found holds while the secret is decrypted.
+        if let item = try redeem(&access) {
+          let keychain: UserKeychain
+          do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
+          let result = try use(keychain, item, password)
+          note(owner, deed, item, nil)
+          return result
+        }
+        access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
       }
-      access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
+    } catch {
+      note(owner, deed, access.promptedFor, error)
+      throw error
     }
   }
 

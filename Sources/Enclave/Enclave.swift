@@ -52,6 +52,8 @@ public actor Enclave {
   var unrecorded: Set<UserID> = []
   /// For tests: what writing a lockout record fails with.
   var lockoutFault: KeychainError?
+  /// Who notes releases and refusals.
+  var recorder: (any ReleaseRecorder)?
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
   /// Passcodes that are right and do not open the keybag yet, for which the former one is needed.

@@ -34,6 +34,17 @@ public final class BusTransport: WhorlTransport {
     return WhorlStatus(try options(reply.arguments[0], "GetStatus"))
   }
 
+  /// GetLog.
+  public func log(limit: UInt32) async throws(WhorlError) -> [WhorlLogEntry] {
+    let reply = try await call(
+      Self.authentication, "GetLog", [.options(limit == 0 ? [:] : ["limit": .uint32(limit)])], expecting: "aa{sv}")
+    var entries: [WhorlLogEntry] = []
+    for value in reply.arguments[0].asArray ?? [] {
+      entries.append(WhorlLogEntry(try options(value, "GetLog")))
+    }
+    return entries
+  }
+
   /// How long a removal may take: polkit may ask, and readers may be slow.
   private static let removalTimeout = 300_000
 

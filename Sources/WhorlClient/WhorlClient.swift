@@ -18,6 +18,12 @@ public final class WhorlClient {
   /// What there is to know without asking for a finger.
   public func status() async throws(WhorlError) -> WhorlStatus { try await transport.status() }
 
+  /// What became of the requests for the caller's own secrets, the newest first.
+  /// - Parameter limit: the most entries; 0 leaves that to the daemon.
+  public func log(limit: UInt32 = 0) async throws(WhorlError) -> [WhorlLogEntry] {
+    try await transport.log(limit: limit)
+  }
+
   // MARK: Accounts
 
   /// What a command for another account has to say beforehand. For root: `.denied` for others. `.noSuchUser` where

@@ -9,6 +9,8 @@ public import SecretMemory
 public protocol WhorlTransport: AnyObject {
   /// GetStatus.
   func status() async throws(WhorlError) -> WhorlStatus
+  /// GetLog: the newest first. `limit` 0 leaves the number to the daemon.
+  func log(limit: UInt32) async throws(WhorlError) -> [WhorlLogEntry]
   /// GetAccountStatus: for root.
   func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
   /// ForgetUser: for root, and with polkit's leave.

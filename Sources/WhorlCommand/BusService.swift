@@ -31,6 +31,8 @@ final class BusService: Service {
 
   func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
 
+  func log() async throws(WhorlError) -> [WhorlLogEntry] { try await whorl.log() }
+
   func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten { try await whorl.forget(target) }
 
   func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {

@@ -42,6 +42,7 @@ struct Commands {
     case .set, .get, .list, .remove, .unlock, .lock, .recoveryKey: try await performOnSecrets(invocation)
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
+    case .log(let json): try await log(json: json)
     case .agent(let pinentry): try await agent(pinentry)
     }
     return .ok

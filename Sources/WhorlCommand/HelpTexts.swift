@@ -42,6 +42,9 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
+      log                show what programs were given, and what they were refused
+          --json         as JSON
+
     Desktop:
       agent              show what programs ask of you, and ask for your password
           --pinentry PATH
@@ -74,6 +77,7 @@ enum HelpTexts {
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
     case .agent: "whorl agent [--pinentry PATH]"
+    case .log: "whorl log [--json]"
     }
   }
 
@@ -145,6 +149,12 @@ enum HelpTexts {
       Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
       are there, and its lockout. For root or an administrator. Works after the account itself was deleted, too.
       Says what it removed, and what could not be removed.
+      """
+    case .log:
+      """
+      Shows what became of the requests for your secrets, the oldest first: when, whether the secret was released or why
+      it was refused, what was to be done, the secret (#, where it is gone), what it requires, and the program that asked.
+      With --json an array of objects.
       """
     case .agent:
       """

@@ -22,11 +22,13 @@ enum Invocation: Sendable, Equatable {
   case renameUser(old: String, new: String)
   /// The program that asks for the passcode.
   case agent(pinentry: String)
+  /// What became of requests for the caller's secrets.
+  case log(json: Bool)
 }
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, forget, agent
+  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, forget, agent, log
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }

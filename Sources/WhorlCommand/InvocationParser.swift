@@ -15,6 +15,7 @@ enum InvocationParser {
   private static let revoke = ArgumentScanner.Option(name: "revoke", letter: nil, takesValue: false)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
+  private static let json = ArgumentScanner.Option(name: "json", letter: nil, takesValue: false)
   private static let pinentry = ArgumentScanner.Option(name: "pinentry", letter: nil, takesValue: true)
   /// The pinentry that distributions choose.
   static let standardPinentry = "/usr/bin/pinentry"
@@ -81,6 +82,7 @@ enum InvocationParser {
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
     case .agent: [pinentry, help]
+    case .log: [json, help]
     case .status, .renameUser, .get, .list, .rm, .lock: [help]
     }
   }
@@ -126,6 +128,9 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .log:
+      try none(operands, verb)
+      return .log(json: given("json"))
     case .agent:
       try none(operands, verb)
       let program = value("pinentry") ?? standardPinentry

@@ -8,6 +8,8 @@ import WhorlClient
 @GLibActor
 protocol Service: AnyObject {
   func status() async throws(WhorlError) -> WhorlStatus
+  /// What became of requests for the caller's secrets, the newest first.
+  func log() async throws(WhorlError) -> [WhorlLogEntry]
 
   /// What is known of another account; for root.
   func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus

@@ -1,5 +1,6 @@
 internal import Bus
 internal import GLibLoop
+internal import Glibc
 internal import Keychain
 
 /// A program that shows requests to its user and asks for the passcode (`whorl agent`).
@@ -88,11 +89,20 @@ struct ClaimedProgram: Sendable, Hashable {
   /// Printable, at most 15 bytes.
   var name: String?
   var pid: UInt32?
+  /// Its file, where the kernel lets us know: whorld without the right to trace does not learn that of others.
+  var executable: String?
+
+  private static func file(of pid: UInt32) -> String? {
+    var path = [CChar](repeating: 0, count: 4096)
+    let length = readlink("/proc/\(pid)/exe", &path, path.count)
+    guard length > 0 else { return nil }
+    return String(validating: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
 
   /// By what the bus and the kernel say of a connection; nothing where they do not.
   @GLibActor
   static func find(_ connection: String, on bus: BusConnection) async -> ClaimedProgram {
     guard let pid = try? await bus.credentials(of: connection).pid else { return ClaimedProgram() }
-    return ClaimedProgram(name: Sessions.program(pid), pid: pid)
+    return ClaimedProgram(name: Sessions.program(pid), pid: pid, executable: file(of: pid))
   }
 }

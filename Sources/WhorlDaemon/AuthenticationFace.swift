@@ -18,11 +18,13 @@ final class AuthenticationFace: BusHandler {
   private let notes: EnrollmentNotes
   private let sessions: Sessions
   private let agents: AgentRegistry
+  private let releases: Releases
 
   init(
     frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
-    sessions: Sessions, agents: AgentRegistry
+    sessions: Sessions, agents: AgentRegistry, releases: Releases
   ) {
+    self.releases = releases
     self.agents = agents
     self.sessions = sessions
     self.removal = removal
@@ -130,6 +132,15 @@ final class AuthenticationFace: BusHandler {
       try await enclave.cancel(context, owner: owner, how: how)
       frame.desk.cancel(context, of: caller.connection, how: how)
       return BusAnswer()
+
+    case ("GetLog", 1):
+      var options = try StrictOptions(arguments[0], what: "option")
+      let limit = try options.number("limit") ?? 200
+      try options.finish()
+      let entries = try await frame.limits.runAtStore(for: caller.user) {
+        await releases.entries(of: caller.user, limit: Int(limit), enclave)
+      }
+      return BusAnswer([.array(element: "a{sv}", entries)])
 
     case ("RegisterAgent", 1):
       try StrictOptions(arguments[0], what: "option").finish()

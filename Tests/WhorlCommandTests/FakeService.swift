@@ -183,6 +183,13 @@ final class FakeService: Service {
     stored.removeAll { $0.name == name }
   }
 
+  var logAnswer: [WhorlLogEntry] = []
+
+  func log() async throws(WhorlError) -> [WhorlLogEntry] {
+    try enter("log")
+    return logAnswer
+  }
+
   func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext {
     try enter("open")
     return WhorlContext(number: 7, daemon: ":1.1")
