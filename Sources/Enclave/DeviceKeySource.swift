@@ -7,6 +7,9 @@ public protocol DeviceKeySource: Sendable {
   /// - Parameter create: whether one may be made where there is none.
   /// - Throws: `.deviceKey`, saying why and what to do.
   func load(create: Bool) throws(KeychainError) -> SecretBytes
+  /// A new device key in the place of one that cannot be had any more; the old file is kept.
+  /// - Throws: `.deviceKey`; then the old one is in its place.
+  func replace() throws(KeychainError) -> SecretBytes
   /// What the key is sealed to; nil where there is none yet.
   func sealing() throws(KeychainError) -> DeviceKeySealing?
 }

@@ -86,7 +86,7 @@ extension Enclave {
         }
         guard !isOpen else {
           pendingPasscodes[user] = nil
-          return
+          return try await allowRescueIfDue(of: user, by: passcode)
         }
       }
       let fresh = try await stretching.stretch(passcode, StretchingParameters(cost: stretchingCost))
@@ -97,6 +97,7 @@ extension Enclave {
         return true
       }
       pendingPasscodes[user] = isSet ? nil : fresh
+      if isSet { try await allowRescueIfDue(of: user, by: passcode) }
     } catch {
       // The passcode is right all the same.
     }

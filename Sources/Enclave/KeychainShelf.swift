@@ -161,7 +161,11 @@ final class KeychainShelf {
 
   private func loadDeviceKey() throws(KeychainError) {
     if deviceKey != nil { return }
-    if let failure, clock.uptime() - failure.at < Self.retryMilliseconds { throw failure.error }
+    if let failure {
+      // A TPM that refuses a key refuses it again, and locks itself up over it: it is asked once.
+      let isLasting = (try? keys.sealing()) == .hostAndTPM2
+      if isLasting || clock.uptime() - failure.at < Self.retryMilliseconds { throw failure.error }
+    }
     do {
       // With keychains there and no key, a new key would only hide that the old one is lost.
       deviceKey = try keys.load(create: !hasUsers())
@@ -169,6 +173,55 @@ final class KeychainShelf {
     } catch {
       failure = (error, clock.uptime())
       throw error
+    }
+  }
+
+  /// Where a user's keychain is, whether there is one or not.
+  func directory(of user: UserID) -> String { "\(users)/\(user)" }
+
+  /// What can open a user's keychain without its device key; nil where nothing has to.
+  func waysBack(of user: UserID) throws(KeychainError) -> UserKeychain.WaysBack? {
+    do {
+      _ = try anyKeychain(of: user)
+      return nil
+    } catch {
+      switch error {
+      case .deviceKey, .tampered: return try UserKeychain.waysBack(inDirectory: directory(of: user))
+      default: throw error
+      }
+    }
+  }
+
+  /// Puts a keychain that was opened without its device key under the one there is, or under a new one where that cannot
+  /// be had.
+  func adopt(_ rescued: consuming UserKeychain.Rescued, of user: UserID) throws(KeychainError) {
+    // For the account that it was made for alone, as `keychain(of:)` has it.
+    guard case .named(let name)? = names[user] else {
+      throw .ownerUnknown("whose uid \(user) is cannot be found out now; try again")
+    }
+    if let owner = rescued.owner, !owner.utf8.elementsEqual(name.utf8) {
+      throw .otherOwner(user: user, owner: owner, now: name)
+    }
+    close(user)
+    if deviceKey == nil {
+      do throws(KeychainError) { try loadDeviceKey() } catch {
+        guard case .deviceKey = error else { throw error }
+        deviceKey = .some(try keys.replace())
+        failure = nil
+      }
+    }
+    switch deviceKey {
+    case .some(let key): try rescued.adopt(key, unlockState(of: user))
+    case .none: throw .deviceKey("the device key was not loaded; this is a fault of Whorl, please report it")
+    }
+  }
+
+  /// New keys for a keychain.
+  func rekey(_ user: UserID, passcode: StretchedPassword) throws(KeychainError) -> Int {
+    let keychain = try keychain(of: user)
+    switch deviceKey {
+    case .some(let key): return try keychain.rekey(deviceKey: key, passcode: passcode)
+    case .none: throw .deviceKey("the device key was not loaded; this is a fault of Whorl, please report it")
     }
   }
 

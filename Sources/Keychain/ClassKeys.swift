@@ -23,9 +23,16 @@ enum ClassKeys {
   static func create(
     _ number: Int64, root: Root, rootKey: borrowing SecretBytes, in database: Database, user: UserID
   ) throws(KeychainError) {
-    let key = try Sealing.newKey()
+    try store(try Sealing.newKey(), number, root: root, rootKey: rootKey, in: database, user: user)
+  }
+
+  /// Puts a key in the place of the one there was.
+  static func store(
+    _ key: borrowing SecretBytes, _ number: Int64, root: Root, rootKey: borrowing SecretBytes, in database: Database,
+    user: UserID
+  ) throws(KeychainError) {
     try database.run(
-      "INSERT INTO class_key(class, version, root, wrapped) VALUES(?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO class_key(class, version, root, wrapped) VALUES(?, ?, ?, ?)",
       [
         .integer(number), .integer(version), .integer(root.rawValue),
         .blob(Sealing.seal(key, key: rootKey, associatedData: associatedData(number, root, user: user))),

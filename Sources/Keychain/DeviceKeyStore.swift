@@ -28,6 +28,7 @@ public struct DeviceKeyStore: Sendable {
   private let credentialSecret: String?
   private let program: String
   private let secondsToWait: Int
+  private let tpm2Device: String?
 
   private var path: String { "\(folder)/\(name)" }
   private static let header = "whorl-device-key 1 "
@@ -40,8 +41,10 @@ public struct DeviceKeyStore: Sendable {
   ///     left alone.
   ///   - program: where systemd-creds is.
   ///   - secondsToWait: how long one run of it may take.
+  ///   - tpm2Device: which TPM2 seals the key, as systemd-creds names it; nil for the machine's, where it has one.
   public init(
-    path: String, credentialSecret: String? = nil, program: String = "/usr/bin/systemd-creds", secondsToWait: Int = 60
+    path: String, credentialSecret: String? = nil, program: String = "/usr/bin/systemd-creds", secondsToWait: Int = 60,
+    tpm2Device: String? = nil
   ) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") : "."
@@ -49,6 +52,7 @@ public struct DeviceKeyStore: Sendable {
     self.credentialSecret = credentialSecret
     self.program = program
     self.secondsToWait = secondsToWait
+    self.tpm2Device = tpm2Device
   }
 
   /// The device key, 32 bytes; makes and seals one where there is no file yet.
@@ -67,6 +71,25 @@ public struct DeviceKeyStore: Sendable {
       throw .deviceKey("the device key \(path) is missing; restore it from a backup, for the keychains need it")
     }
     return try make(in: folder)
+  }
+
+  /// Makes a new device key in the place of one that cannot be had any more. The old file is kept beside it, as
+  /// `NAME.lost-1` and so on.
+  ///
+  /// To be called only by who has proved that a keychain opens without the old key: whatever is only under that one is
+  /// out of reach from then on.
+  /// - Throws: as `load`; then the old file is in its place.
+  public func replace() throws(KeychainError) -> SecretBytes {
+    let folder = try StoreFolder(path: folder, create: true)
+    guard try folder.hasPlainFile(name) else { return try make(in: folder) }
+    var number = 1
+    while try folder.hasPlainFile("\(name).lost-\(number)") { number += 1 }
+    let aside = "\(name).lost-\(number)"
+    try folder.publish(name, as: aside)
+    do throws(KeychainError) { return try make(in: folder) } catch {
+      try? folder.publish(aside, as: name)
+      throw error
+    }
   }
 
   /// What the stored key is sealed to; nil where there is none yet.
@@ -93,9 +116,9 @@ public struct DeviceKeyStore: Sendable {
     let sealing: DeviceKeySealing = try hasTPM2() ? .hostAndTPM2 : .host
     let key = try Sealing.newKey()
     // Bound to this TPM, not to a firmware state: systemd's default (PCR 7) would lose every item with a change of
-    // Secure Boot, and there is no recovery key yet. PCR 16 stays as it is (tried with swtpm; an empty list makes
+    // Secure Boot until somebody finds his recovery key. PCR 16 stays as it is (tried with swtpm; an empty list makes
     // systemd 252 unable to open what it sealed).
-    let binding = sealing == .hostAndTPM2 ? ["--tpm2-pcrs=16"] : []
+    let binding = sealing == .hostAndTPM2 ? ["--tpm2-pcrs=16"] + device : []
     let result = try run(
       ["--with-key=\(sealing.rawValue)", "--name=\(sealing.credentialName)"] + binding + ["encrypt", "-", "-"], key)
     guard result.status == 0, result.output.count > 0 else {
@@ -122,12 +145,14 @@ public struct DeviceKeyStore: Sendable {
     let input = try guarded { () throws(SecretMemoryError) in
       try SecretBytes(copying: sealed.span.bytes)
     }
-    let result = try run(["--name=\(sealing.credentialName)", "decrypt", "-", "-"], input)
+    let from = sealing == .hostAndTPM2 ? device : []
+    let result = try run(["--name=\(sealing.credentialName)"] + from + ["decrypt", "-", "-"], input)
     guard result.status == 0, result.output.count == Sealing.keyBytes else {
       throw .deviceKey(
         """
-        the device key \(path) could not be opened (\(complaint(result.complaint))); it was left as it is: restore \
-        it, or systemd's host key, from a backup
+        the device key \(path) could not be opened\(sealing == .hostAndTPM2 ? " with this machine's TPM" : "") (\
+        \(complaint(result.complaint))); it was left as it is: restore it, or systemd's host key, from a backup, or \
+        bring your secrets back with: whorl recover
         """)
     }
     return try guarded { () throws(SecretMemoryError) in try result.output.clone() }
@@ -135,6 +160,7 @@ public struct DeviceKeyStore: Sendable {
 
   /// Whether the machine's TPM2 can be used; never asked in private mode.
   private func hasTPM2() throws(KeychainError) -> Bool {
+    if tpm2Device != nil { return true }
     guard credentialSecret == nil else { return false }
     let nothing = try guarded { () throws(SecretMemoryError) in try SecretBytes(count: 0) }
     return try run(["has-tpm2", "--quiet"], nothing).status == 0
@@ -146,6 +172,8 @@ public struct DeviceKeyStore: Sendable {
     return try ChildProgram.run(
       program, arguments, environment: environment, input: input, limit: Self.sealedBytes, seconds: secondsToWait)
   }
+
+  private var device: [String] { tpm2Device.map { ["--tpm2-device=\($0)"] } ?? [] }
 
   private func complaint(_ line: String) -> String { line.isEmpty ? "\(program) failed" : line }
 

@@ -10,6 +10,8 @@ enum Purpose: String {
   case classKey = "class-key"
   case itemAttributes = "item-attributes"
   case itemKey = "item-key"
+  /// The inner wrapping of an item key, by a program's own password.
+  case programItemKey = "program-item-key"
   case itemSecret = "item-secret"
   case biometryMember = "biometry-member"
   case biometrySet = "biometry-set"

@@ -166,7 +166,7 @@ extension UserKeychain {
     return item
   }
 
-  private func open(
+  func open(
     _ item: ItemSummary, _ applicationPassword: StretchedPassword?
   ) throws(KeychainError) -> SecretBytes {
     let altered = KeychainError.tampered("item \(item.id.rawValue) of user \(user)")
@@ -178,20 +178,14 @@ extension UserKeychain {
       sealed = row.blob(1)
       return false
     }
-    guard var wrapped = found, let sealed else { throw altered }
+    guard let found, let sealed else { throw altered }
     let binding = binding(
       item.id, item.attributes, item.accessControl, SearchHashes(item.attributes, key: keys.search))
-    let wrappingKey = try wrappingKey(item.accessControl, applicationPassword)
-    if item.accessControl.needsApplicationPassword {
-      guard StretchingParameters(wrapped.prefix(StretchingParameters.byteCount)) == applicationPassword?.parameters
-      else { throw .wrongApplicationPassword }
-      wrapped.removeFirst(StretchingParameters.byteCount)
+    let key = try unwrap(found, item.accessControl, binding, applicationPassword)
+    guard let key else { throw altered }
+    guard let secret = try Sealing.open(sealed, key: key, associatedData: binding.associatedData(.itemSecret)) else {
+      throw altered
     }
-    let key = try Sealing.open(wrapped, key: wrappingKey, associatedData: binding.associatedData(.itemKey))
-    guard let key else { throw item.accessControl.needsApplicationPassword ? .wrongApplicationPassword : altered }
-    guard key.count == Sealing.keyBytes,
-      let secret = try Sealing.open(sealed, key: key, associatedData: binding.associatedData(.itemSecret))
-    else { throw altered }
     return secret
   }
 
@@ -203,9 +197,7 @@ extension UserKeychain {
   ) throws(KeychainError) {
     let binding = binding(ItemID(id), body.attributes, accessControl, hashes)
     let key = try Sealing.newKey()
-    let parameters = accessControl.needsApplicationPassword ? applicationPassword?.parameters.bytes ?? [] : []
-    let wrapped = Sealing.seal(
-      key, key: try wrappingKey(accessControl, applicationPassword), associatedData: binding.associatedData(.itemKey))
+    let wrapped = try wrap(key, accessControl, binding, applicationPassword)
     let sealed = Sealing.seal(secret, key: key, associatedData: binding.associatedData(.itemSecret))
     try database.run(
       statement,
@@ -213,7 +205,7 @@ extension UserKeychain {
         .integer(ItemRow.version), .integer(Int64(body.attributes.itemClass.rawValue)),
         .integer(Int64(accessControl.protection.rawValue)), .blob(accessControl.canonicalBytes),
         .blob(hashes.identity), .blob(hashes.service), .blob(hashes.account), .blob(hashes.accessGroup),
-        .blobOrNull(hashes.label), .blobOrNull(hashes.generic), .blob(seal(body, binding)), .blob(parameters + wrapped),
+        .blobOrNull(hashes.label), .blobOrNull(hashes.generic), .blob(seal(body, binding)), .blob(wrapped),
         .blob(sealed), .integer(id),
       ])
     let back = try open(try summary(of: ItemID(id), under: accessControl), applicationPassword)
@@ -235,25 +227,6 @@ extension UserKeychain {
     ItemBinding(
       user: user, id: id.rawValue, itemClass: attributes.itemClass, accessControl: accessControl, loss: loss,
       identity: hashes.identity)
-  }
-
-  /// The key that wraps the item keys of this access control.
-  private func wrappingKey(
-    _ accessControl: AccessControl, _ applicationPassword: StretchedPassword?
-  ) throws(KeychainError) -> SecretBytes {
-    let key = try withClassKey(accessControl.protection) { classKey throws(KeychainError) in
-      guard accessControl.isBoundToBiometrySet else { return try Sealing.deriveKey(classKey, label: "item-key") }
-      let set = try BiometrySetStore.read(from: database, user: user, keys: keys)
-      guard !set.members.isEmpty else {
-        throw .invalidParameter("no finger is registered for an item to be bound to")
-      }
-      return try set.record.wrappingKey(under: classKey)
-    }
-    guard accessControl.needsApplicationPassword else { return key }
-    guard let applicationPassword else { throw .applicationPasswordNeeded }
-    return try applicationPassword.key.withUnsafeBytes { stretched throws(KeychainError) in
-      try Sealing.deriveKey(key, label: "item-key application-password", context: stretched)
-    }
   }
 
   /// Throws where an item of that identity has a secret; deletes one that lost its own.

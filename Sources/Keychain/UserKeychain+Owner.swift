@@ -8,15 +8,21 @@ extension UserKeychain {
   /// recorded yet (a keychain of an early version).
   /// - Throws: `.tampered` where the record was altered; what reading can meet.
   public func owner() throws(KeychainError) -> String? {
+    try Self.owner(in: database, user: user, attributesKey: keys.attributes)
+  }
+
+  static func owner(
+    in database: Database, user: UserID, attributesKey: borrowing SecretBytes
+  ) throws(KeychainError) -> String? {
     var sealed: [UInt8]?
-    try database.rows("SELECT value FROM meta WHERE name = ?", [.text(Self.ownerName)]) { (row) throws(KeychainError) in
+    try database.rows("SELECT value FROM meta WHERE name = ?", [.text(ownerName)]) { (row) throws(KeychainError) in
       sealed = row.blob(0) ?? []
       return false
     }
     guard let sealed else { return nil }
     guard
       let plain = try Sealing.open(
-        sealed, key: keys.attributes, associatedData: Purpose.owner.associatedData(of: user)),
+        sealed, key: attributesKey, associatedData: Purpose.owner.associatedData(of: user)),
       let name = plain.withUnsafeBytes({ String(validating: $0, as: UTF8.self) })
     else { throw .tampered("the owner's name in \(database.path)") }
     return name

@@ -17,6 +17,8 @@ public final class UnlockState {
 
   /// Forgets the keys: the passcode is needed again.
   public func lock() { root = nil }
+
+  func unlock(_ root: consuming SecretBytes) { self.root = .some(consume root) }
 }
 
 /// How far a user's keychain is unlocked. The raw value is its name on the bus.
@@ -114,6 +116,8 @@ extension UserKeychain {
   ) throws(KeychainError) {
     try KeybagSlots.write(
       root, kind: .passcode, key: key, parameters: passcode.parameters, in: database, user: user)
+    // It is under the passcode from before.
+    try KeybagSlots.remove(.rescue, from: database)
     try makeClassKeys(under: root)
   }
 
@@ -127,8 +131,14 @@ extension UserKeychain {
   }
 
   private func passcodeSlotKey(_ passcode: StretchedPassword) throws(KeychainError) -> SecretBytes {
+    try Self.passcodeSlotKey(passcode, pepper: keys.pepper)
+  }
+
+  static func passcodeSlotKey(
+    _ passcode: StretchedPassword, pepper: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes {
     try passcode.key.withUnsafeBytes { stretched throws(KeychainError) in
-      try Sealing.deriveKey(keys.pepper, label: "keybag-passcode-slot", context: stretched)
+      try Sealing.deriveKey(pepper, label: "keybag-passcode-slot", context: stretched)
     }
   }
 }

@@ -10,7 +10,7 @@ public final class UserKeychain {
   /// Whose keychain it is.
   public let user: UserID
   let database: Database
-  let keys: Keybag
+  var keys: Keybag
   let unlockState: UnlockState
   let now: @Sendable () -> Int64
 

@@ -164,6 +164,20 @@ public final class BusTransport: WhorlTransport {
     return reply.arguments[0].asBool ?? false
   }
 
+  /// RecoverWithKey.
+  public func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    let file = try seal(recoveryKey)
+    _ = try await call(Self.authentication, "RecoverWithKey", [.handle(0)], file: file, expecting: "")
+  }
+
+  /// RecoverWithPasscode.
+  public func recover(passcode: borrowing SecretBytes) async throws(WhorlError) {
+    let file = try seal(passcode)
+    _ = try await call(
+      Self.authentication, "RecoverWithPasscode", [.handle(0)], file: file, expecting: "",
+      timeoutMilliseconds: 120_000)
+  }
+
   /// LockKeys.
   public func lockKeys() async throws(WhorlError) {
     _ = try await call(Self.authentication, "LockKeys", expecting: "")
@@ -289,6 +303,24 @@ public final class BusTransport: WhorlTransport {
           .array(element: "h", file == nil ? [] : [.handle(0)]), .options(options),
         ], file: file, expecting: "", daemon: context.daemon, timeoutMilliseconds: nil)
     }
+  }
+
+  /// How long a look at everything, or new keys for it, may take.
+  private static let upkeepTimeout = 600_000
+
+  /// Check.
+  public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
+    let reply = try await call(Self.keychain, "Check", expecting: "a{sv}", timeoutMilliseconds: Self.upkeepTimeout)
+    return WhorlKeychainReport(try options(reply.arguments[0], "Check"))
+  }
+
+  /// Rekey.
+  public func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    let file = try seal(passcode)
+    let reply = try await call(
+      Self.keychain, "Rekey", [.uint32(context.number), .handle(0)], file: file, expecting: "u",
+      daemon: context.daemon, timeoutMilliseconds: Self.upkeepTimeout)
+    return Int(reply.arguments[0].asUInt32 ?? 0)
   }
 
   /// Delete.

@@ -85,6 +85,19 @@ extension WhorlAccessControl {
   }
 }
 
+extension WhorlKeychainReport {
+  init(_ values: [String: BusValue]) {
+    func number(_ key: String) -> Int { Int(values[key]?.asUInt32 ?? 0) }
+    self.init()
+    items = number("items")
+    whole = number("whole")
+    unread = number("unread")
+    lost = number("lost")
+    problems = (values["problems"]?.asStrings ?? []).prefix(100).map(printable)
+    problemCount = max(number("problem-count"), problems.count)
+  }
+}
+
 extension WhorlProgress {
   init(_ event: String, _ details: [String: BusValue]) {
     func text(_ key: String) -> String { printable(details[key]?.asString ?? "") }
@@ -129,6 +142,7 @@ extension WhorlStatus {
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
     keybag = text("keybag")
     hasRecoveryKey = values["recovery-key"]?.asBool ?? false
+    recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
   }
 }
 

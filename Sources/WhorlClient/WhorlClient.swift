@@ -112,6 +112,16 @@ public final class WhorlClient {
     try await transport.revokeRecoveryKey(in: context)
   }
 
+  /// Brings the caller's keychain back with the recovery key, where its device key is lost (``WhorlStatus/recoverableBy``).
+  public func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    try await transport.recover(recoveryKey: recoveryKey)
+  }
+
+  /// Brings the caller's keychain back with the login password, where its device key was sealed to a TPM.
+  public func recover(passcode: borrowing SecretBytes) async throws(WhorlError) {
+    try await transport.recover(passcode: passcode)
+  }
+
   /// Locks the caller's keychain: all but items that are always there need the passcode again.
   public func lockKeys() async throws(WhorlError) { try await transport.lockKeys() }
 
@@ -189,6 +199,14 @@ public final class WhorlClient {
     try await transport.update(
       matching: query, changes: changes, accessControl: accessControl, secret: secret, in: context, prompt: prompt,
       progress: progress)
+  }
+
+  /// Looks at everything in the caller's keychain, without a prompt.
+  public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport { try await transport.checkKeychain() }
+
+  /// Gives the keychain new keys and encrypts every secret anew; gives how many. The recovery key ends.
+  public func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try await transport.rekey(passcode: passcode, in: context)
   }
 
   /// Deletes the items that match and gives how many; never prompts. `.itemNotFound` where none matches.

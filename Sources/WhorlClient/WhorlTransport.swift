@@ -40,6 +40,10 @@ public protocol WhorlTransport: AnyObject {
   func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes
   /// RevokeRecoveryKey.
   func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
+  /// RecoverWithKey.
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError)
+  /// RecoverWithPasscode.
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError)
   /// LockKeys.
   func lockKeys() async throws(WhorlError)
   /// Cancel: ends everything that runs in a context.
@@ -76,6 +80,10 @@ public protocol WhorlTransport: AnyObject {
     secret: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError)
+  /// Check.
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport
+  /// Rekey; gives how many secrets there were.
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int
   /// Delete; gives how many. `all` allows a query without service and account.
   func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int
 }

@@ -62,6 +62,25 @@ public struct WhorlAttributes: Hashable, Sendable {
   }
 }
 
+/// What ``WhorlClient/checkKeychain()`` found.
+public struct WhorlKeychainReport: Hashable, Sendable {
+  /// How many items there are.
+  public var items = 0
+  /// How many secrets were decrypted by the daemon and are whole.
+  public var whole = 0
+  /// How many could not be looked at: locked, or with a password of a program's own.
+  public var unread = 0
+  /// How many lost their secret, as they should.
+  public var lost = 0
+  /// What is wrong, one line for people each; the first hundred.
+  public var problems: [String] = []
+  /// How many things are wrong.
+  public var problemCount = 0
+
+  /// A report on nothing.
+  public init() {}
+}
+
 /// What has to be presented before a secret comes out. Names that this version does not know pass through.
 public struct WhorlConstraint: RawRepresentable, Hashable, Sendable {
   /// The name on the bus.
@@ -293,6 +312,8 @@ public struct WhorlStatus: Hashable, Sendable {
   public var keybag = ""
   /// Whether there is a recovery key.
   public var hasRecoveryKey = false
+  /// Where the keychain's device key is lost: what brings it back, of "recovery-key" and "passcode".
+  public var recoverableBy: [String] = []
 
   /// A status without anything.
   public init() {}

@@ -119,6 +119,18 @@ final class BusService: Service {
 
   func lockKeys() async throws(WhorlError) { try await whorl.lockKeys() }
 
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport { try await whorl.checkKeychain() }
+
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try await whorl.rekey(passcode: passcode, in: context)
+  }
+
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    try await whorl.recover(recoveryKey: recoveryKey)
+  }
+
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError) { try await whorl.recover(passcode: passcode) }
+
   func preferPasscode(in context: WhorlContext) async {
     // Where the touch was faster there is nothing to end any more.
     try? await whorl.cancel(context, how: .fallback)

@@ -39,7 +39,8 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .unlock, .lock, .recoveryKey: try await performOnSecrets(invocation)
+    case .set, .get, .list, .remove, .unlock, .lock, .recover, .recoveryKey, .keychain:
+      try await performOnSecrets(invocation)
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     case .log(let json): try await log(json: json)
@@ -63,6 +64,9 @@ struct Commands {
       case .remove(let name): try await remove(name)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()
+      case .keychain(.check): try await checkKeychain()
+      case .keychain(.rekey): try await rekey()
+      case .recover(let recovery): try await recover(withRecoveryKey: recovery)
       case .recoveryKey(let deed): try await recoveryKey(deed)
       default: break
       }

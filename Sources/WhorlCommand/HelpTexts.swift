@@ -31,6 +31,9 @@ enum HelpTexts {
       unlock             unlock the secrets with your password, once after a login
           --recovery     with the recovery key instead
       lock               lock them again
+      keychain check     look at everything that is stored
+      keychain rekey     encrypt it anew under new keys
+      recover            bring them back after the machine's key was lost
       recovery-key       make a recovery key to write down
           --replace      another one; the one before opens nothing any more
           --revoke       none any more
@@ -70,6 +73,8 @@ enum HelpTexts {
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
+    case .recover: "whorl recover [--recovery]"
+    case .keychain: "whorl keychain check\n       whorl keychain rekey"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
     case .list: "whorl list"
@@ -131,6 +136,19 @@ enum HelpTexts {
       other means since, the one from before, or the recovery key, is asked for once as well.
       """
     case .lock: "Locks the secrets that are not always accessible, until your password is given again."
+    case .keychain:
+      """
+      check looks at every row and key that is stored, and decrypts what is not locked to see that it is whole, without a
+      finger and without showing it. Exit code 11 if something is damaged.
+      rekey makes new keys and encrypts every secret anew, all of them or none. Takes your password, and ends the recovery
+      key.
+      """
+    case .recover:
+      """
+      Brings your secrets back where the machine's own key to them is lost (firmware that changed under a TPM, a disk in
+      another machine): with your password where the key was sealed to a TPM, else with the recovery key.
+      whorl status says when that is needed.
+      """
     case .recoveryKey:
       """
       Makes a recovery key, which opens all your secrets without your password, without a finger and on another machine.

@@ -16,7 +16,10 @@ enum Invocation: Sendable, Equatable {
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
+  /// `recovery`: with the recovery key, also where the password would do.
+  case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
+  case keychain(KeychainDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -28,9 +31,17 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, forget, agent, log
+  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, recover, keychain, forget, agent, log
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
+}
+
+/// What `keychain` does.
+enum KeychainDeed: String, Sendable, CaseIterable {
+  /// Looks at everything that is stored.
+  case check
+  /// Encrypts it anew under new keys.
+  case rekey
 }
 
 /// What `recovery-key` does.

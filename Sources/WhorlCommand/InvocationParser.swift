@@ -78,12 +78,12 @@ enum InvocationParser {
     case .enroll, .verify, .fingers: [user, help]
     case .delete: [user, all, help]
     case .set: [require, accessible, help]
-    case .unlock: [recovery, help]
+    case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
     case .agent: [pinentry, help]
     case .log: [json, help]
-    case .status, .renameUser, .get, .list, .rm, .lock: [help]
+    case .status, .renameUser, .get, .list, .rm, .lock, .keychain: [help]
     }
   }
 
@@ -141,9 +141,17 @@ enum InvocationParser {
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))
+    case .recover:
+      try none(operands, verb)
+      return .recover(recovery: given("recovery"))
     case .lock:
       try none(operands, verb)
       return .lock
+    case .keychain:
+      guard operands.count == 1, let deed = KeychainDeed(rawValue: operands[0]) else {
+        throw CommandFailure(.usage, "keychain takes check or rekey: whorl keychain check")
+      }
+      return .keychain(deed)
     case .recoveryKey:
       try none(operands, verb)
       guard !given("replace") || !given("revoke") else {

@@ -38,6 +38,37 @@ extension Commands {
     await console.tell("Locked: secrets that are not always accessible take your password again (whorl unlock).")
   }
 
+  func recover(withRecoveryKey recovery: Bool) async throws(CommandFailure) {
+    let status: WhorlStatus
+    do throws(WhorlError) { status = try await service.status() } catch { throw failure(error, Self.subject) }
+    guard !status.storeError.isEmpty else {
+      return await console.tell("Your secrets can be had; there is nothing to bring back.")
+    }
+    guard !status.recoverableBy.isEmpty else {
+      throw CommandFailure(.storeUnavailable, "\(Self.subject): \(Escaping.clause(status.storeError))")
+    }
+    let byPassword = status.recoverableBy.contains("passcode") && !recovery
+    guard byPassword || status.recoverableBy.contains("recovery-key") else {
+      throw CommandFailure(.failed, "\(Self.subject): there is no recovery key; leave out --recovery")
+    }
+    try requireTerminal()
+    for left in (0..<Self.tries).reversed() {
+      let answer = try await console.ask(byPassword ? "Your password, to bring your secrets back: " : "Recovery key: ")
+      guard answer.count > 0 else { throw CommandFailure(.cancelled, "\(Self.subject): nothing given, cancelled") }
+      do throws(WhorlError) {
+        if byPassword {
+          try await service.recover(passcode: answer)
+        } else {
+          try await service.recover(recoveryKey: answer)
+        }
+        return await console.tell("Your secrets are back, and unlocked.")
+      } catch {
+        guard error.code == .authenticationFailed, left > 0 else { throw failure(error, Self.subject) }
+        await console.tell("Not accepted: \(Escaping.clause(error.message)); try again.")
+      }
+    }
+  }
+
   func recoveryKey(_ deed: RecoveryKeyDeed) async throws(CommandFailure) {
     let subject = "recovery key"
     let status: WhorlStatus

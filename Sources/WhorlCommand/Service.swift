@@ -50,6 +50,12 @@ protocol Service: AnyObject {
   /// False where there was none.
   func revokeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> Bool
   func lockKeys() async throws(WhorlError)
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport
+  /// Gives how many secrets were encrypted anew.
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int
+  /// Bring the caller's secrets back whose device key is lost.
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError)
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError)
   /// Ends the wait for a finger in a context, in favour of the passcode.
   func preferPasscode(in context: WhorlContext) async
 

@@ -266,6 +266,10 @@ struct StatusReport: Sendable, Equatable {
       add("", "\(caveat) (a TPM makes it safer)")
       miss(CommandFailure(.storeUnavailable, "the device key cannot be used; \(Self.above)"))
     }
+    if !status.recoverableBy.isEmpty {
+      let means = status.recoverableBy.contains("passcode") ? "your password" : "the recovery key"
+      add("", "they can be brought back with \(means)", todo: "whorl recover")
+    }
     // That of another account is told with the fingers.
     if !status.storeError.isEmpty, status.formerName == nil {
       // The store may say no more than that its key cannot be used.

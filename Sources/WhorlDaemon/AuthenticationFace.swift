@@ -120,6 +120,16 @@ final class AuthenticationFace: BusHandler {
       }
       return BusAnswer([.boolean(existed)])
 
+    case ("RecoverWithKey", 1):
+      let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
+      try await enclave.recover(user: caller.user, recoveryKey: secret)
+      return BusAnswer()
+
+    case ("RecoverWithPasscode", 1):
+      let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
+      try await enclave.recover(user: caller.user, passcode: secret)
+      return BusAnswer()
+
     case ("LockKeys", 0):
       await enclave.lockKeys(of: caller.user)
       return BusAnswer()

@@ -87,6 +87,21 @@ final class KeychainFace: BusHandler {
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
 
+    case ("Check", 0):
+      let report = try await enclave.checkKeychain(of: caller.user)
+      return BusAnswer([
+        .options([
+          "items": .uint32(UInt32(clamping: report.items)), "whole": .uint32(UInt32(clamping: report.whole)),
+          "unread": .uint32(UInt32(clamping: report.unread)), "lost": .uint32(UInt32(clamping: report.lost)),
+          "problems": .strings(report.problems), "problem-count": .uint32(UInt32(clamping: report.problemCount)),
+        ])
+      ])
+
+    case ("Rekey", 2):
+      let passcode = try CallFrame.secret(call, arguments[1], limit: Enclave.Limits.passcodeBytes)
+      let count = try await enclave.rekey(try CallFrame.context(arguments[0]), owner: owner, passcode: passcode)
+      return BusAnswer([.uint32(UInt32(clamping: count))])
+
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
     }

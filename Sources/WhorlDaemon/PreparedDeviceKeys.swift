@@ -16,5 +16,7 @@ struct PreparedDeviceKeys: DeviceKeySource {
     return try store.load(create: create)
   }
 
+  func replace() throws(KeychainError) -> SecretBytes { try store.replace() }
+
   func sealing() throws(KeychainError) -> DeviceKeySealing? { try store.sealing() }
 }

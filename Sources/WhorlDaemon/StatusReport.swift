@@ -39,6 +39,10 @@ struct StatusReport {
     if let keybag = status.keybag {
       values["keybag"] = .string(status.isFormerPasscodeNeeded ? "former-passcode-needed" : keybag.rawValue)
     }
+    if status.storeError != nil, let ways = (try? await enclave.waysBack(of: user)) ?? nil, !ways.isEmpty {
+      values["recoverable-by"] = .strings(
+        (ways.recoveryKey ? ["recovery-key"] : []) + (ways.passcode == nil ? [] : ["passcode"]))
+    }
     if let error = status.storeError { values["store-error"] = .string(error) }
     let (biometry, error) =
       if let storeError = status.storeError { ("failed", storeError as String?) } else {

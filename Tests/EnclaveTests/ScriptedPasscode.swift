@@ -52,11 +52,15 @@ final class ScriptedKey: DeviceKeySource {
   private struct State {
     var failure: KeychainError?
     var loads: [Bool] = []
+    var replacements: UInt8 = 0
+    var sealing = DeviceKeySealing.host
   }
   private let state = Mutex(State())
 
   /// `create` of each try.
   var loads: [Bool] { state.withLock { $0.loads } }
+  var replacements: UInt8 { state.withLock { $0.replacements } }
+  func setSealing(_ sealing: DeviceKeySealing) { state.withLock { $0.sealing = sealing } }
   func setFailure(_ failure: KeychainError?) { state.withLock { $0.failure = failure } }
 
   func load(create: Bool) throws(KeychainError) -> SecretBytes {
@@ -66,17 +70,26 @@ final class ScriptedKey: DeviceKeySource {
     }
     if let failure { throw failure }
     do {
-      return try Self.key()
+      return try Self.key(replacements)
     } catch {
       throw .memory(error)
     }
   }
 
-  func sealing() throws(KeychainError) -> DeviceKeySealing? { .host }
+  func replace() throws(KeychainError) -> SecretBytes {
+    state.withLock { state in
+      state.replacements += 1
+      state.failure = nil
+    }
+    return try load(create: false)
+  }
 
-  static func key() throws(SecretMemoryError) -> SecretBytes {
+  func sealing() throws(KeychainError) -> DeviceKeySealing? { state.withLock { $0.sealing } }
+
+  /// - Parameter number: how often it was replaced.
+  static func key(_ number: UInt8 = 0) throws(SecretMemoryError) -> SecretBytes {
     var key = try SecretBytes(count: 32)
-    key.withUnsafeMutableBytes { for index in $0.indices { $0[index] = UInt8(index) } }
+    key.withUnsafeMutableBytes { for index in $0.indices { $0[index] = UInt8(index) ^ number } }
     return key
   }
 }

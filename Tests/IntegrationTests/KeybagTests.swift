@@ -149,4 +149,28 @@ import Testing
     try await status(world, says: "locked but for secrets that are always accessible")
     #expect(try await world.whorl(["get", "login"]).status == 12)
   }
+
+  @Test func `A lost device key is named, and the recovery key brings everything back`() async throws {
+    let (world, daemon) = try await world()
+    try await world.enroll(.leftLoop)
+    let made = try await onTerminal(world, ["recovery-key"], ["Your password": World.passcode])
+    let key = try #require(made.text.split(whereSeparator: \.isWhitespace).first { $0.count == 41 })
+    #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "finger").status == 0)
+    #expect(
+      try await world.whorl(["set", "note", "--require", "none", "--accessible", "when-unlocked"], to: "kept").status
+        == 0)
+    daemon.signal(SIGTERM)
+    _ = try await daemon.wait()
+    // Another machine: systemd's host key there is another one.
+    try FileManager.default.removeItem(atPath: world.state + "/.whorl/host.secret")
+    try await world.startDaemon()
+    let status = try await world.whorl(["status"])
+    #expect(status.status == 11 && status.text.contains("whorl recover"), "\(status.text)")
+    #expect(try await world.whorl(["get", "note"]).status == 11)
+    let back = try await onTerminal(
+      world, ["recover"], ["Recovery key": "00000-00000", "Not accepted": String(key)])
+    #expect(back.status == 0, "\(back.text)")
+    #expect(try await world.whorl(["get", "note"]).text == "kept")
+    #expect(try await world.whorl(["get", "mail"], pressing: [SyntheticFinger.leftLoop.press(2)]).text == "finger")
+  }
 }

@@ -103,13 +103,20 @@ struct RecoveryKeyTests {
     let directory = store.directory()
     #expect(throws: KeychainError.tampered("the keybag in \(store.file())")) { try other.open(1000, in: directory) }
     let wrong = try RecoveryKey()
+    let state = UnlockState()
     func replace(_ key: borrowing RecoveryKey) throws -> Bool {
-      try UserKeychain.replaceDeviceKey(
-        inDirectory: directory, user: UserID(1000), with: try secret([UInt8](repeating: 9, count: 32)), by: key)
+      guard let rescued = try UserKeychain.rescue(inDirectory: directory, user: UserID(1000), by: key) else {
+        return false
+      }
+      try rescued.adopt(try secret([UInt8](repeating: 9, count: 32)), state)
+      return true
     }
+    #expect(
+      try UserKeychain.waysBack(inDirectory: directory) == UserKeychain.WaysBack(recoveryKey: true, passcode: nil))
     #expect(try !replace(wrong))
     #expect(try store.open().services() == ["plain", "locked"])  // nothing was touched
     #expect(try replace(try key(recovery)))
+    #expect(state.isUnlocked)
 
     let back = try other.open(1000, in: directory)
     #expect(try back.secretText(plain) == "secret")
@@ -123,5 +130,49 @@ struct RecoveryKeyTests {
     #expect(try other.open(1000, in: directory).unlock(with: passcode))
     #expect(try back.secretText(locked, control) == "secret")
     #expect(throws: KeychainError.self) { try store.open() }
+  }
+
+  @Test func `the passcode alone brings a keychain back where that was allowed, and only that passcode`() throws {
+    let control = try AccessControl(protection: .afterFirstUnlock)
+    let keychain = try unlocked()
+    let locked = try keychain.add("locked", "me", control)
+    #expect(try UserKeychain.waysBack(inDirectory: store.directory()).isEmpty)
+    try keychain.allowRescue(
+      by: try StretchedPassword(try secret("swordfish"), parameters: StretchingParameters(cost: .none)))
+    let ways = try #require(try UserKeychain.waysBack(inDirectory: store.directory()).passcode)
+
+    let other = try TestStore(deviceKey: [UInt8](repeating: 9, count: 32))
+    let state = UnlockState()
+    func bringBack(_ passcode: String) throws -> Bool {
+      let rescue = try StretchedPassword(try secret(passcode), parameters: ways.rescue)
+      let unlocking = try StretchedPassword(try secret(passcode), parameters: ways.unlocking)
+      guard
+        let rescued = try UserKeychain.rescue(
+          inDirectory: store.directory(), user: UserID(1000), by: rescue, unlocking)
+      else { return false }
+      try rescued.adopt(try secret([UInt8](repeating: 9, count: 32)), state)
+      return true
+    }
+    #expect(try !bringBack("sword fish"))
+    #expect(try bringBack("swordfish"))
+    let back = try other.open(1000, in: store.directory())
+    #expect(
+      try back.unlock(
+        with: try StretchedPassword(
+          try secret("swordfish"), parameters: try #require(try back.passcodeParameters()))))
+    #expect(try back.secretText(locked, control) == "secret")
+    // What stood for the lost key is gone with it.
+    #expect(try !back.allowsRescue())
+  }
+
+  @Test func `a new passcode ends the way back of the old one`() throws {
+    let keychain = try unlocked()
+    func stretched(_ text: String) throws -> StretchedPassword {
+      try StretchedPassword(try secret(text), parameters: StretchingParameters(cost: .none))
+    }
+    try keychain.allowRescue(by: try stretched("swordfish"))
+    #expect(try keychain.allowsRescue())
+    try keychain.setPasscode(try stretched("new"))
+    #expect(try !keychain.allowsRescue())
   }
 }

@@ -247,6 +247,37 @@ final class FakeService: Service {
     return statusAnswer.hasRecoveryKey
   }
 
+  func recover(recoveryKey: borrowing SecretBytes) async throws(WhorlError) {
+    try enter("recover-key")
+    guard recoveryKey.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.recoveryKey else {
+      throw WhorlError(.authenticationFailed, "that is another; look again")
+    }
+    statusAnswer.storeError = ""
+  }
+
+  func recover(passcode: borrowing SecretBytes) async throws(WhorlError) {
+    try enter("recover-passcode")
+    guard passcode.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.passcode else {
+      throw WhorlError(.authenticationFailed, "the password is wrong; try again")
+    }
+    statusAnswer.storeError = ""
+  }
+
+  var report = WhorlKeychainReport()
+
+  func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
+    try enter("check")
+    return report
+  }
+
+  func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int {
+    try enter("rekey")
+    guard passcode.withUnsafeBytes({ String(decoding: $0, as: UTF8.self) }) == self.passcode else {
+      throw WhorlError(.authenticationFailed, "")
+    }
+    return stored.count
+  }
+
   func lockKeys() async throws(WhorlError) {
     try enter("lock")
     statusAnswer.keybag = "locked"

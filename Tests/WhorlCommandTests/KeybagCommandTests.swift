@@ -147,4 +147,53 @@ import WhorlClient
       #expect(fixture.console.printed.joined(separator: "\n").contains(words), "\(keybag)")
     }
   }
+
+  @Test @GLibActor func `recover asks for what brings the secrets back, and for nothing where nothing is lost`() async {
+    let fine = fixture("unlocked")
+    #expect(await fine.run("recover") == .ok)
+    #expect(fine.console.asked.isEmpty)
+    for (ways, words, question, answers) in [
+      (["recovery-key", "passcode"], [], "Your password, to bring your secrets back: ", ["wrong", "now"]),
+      (["recovery-key", "passcode"], ["--recovery"], "Recovery key: ", ["wrong", "KEY"]),
+      (["recovery-key"], [], "Recovery key: ", ["wrong", "KEY"]),
+    ] as [([String], [String], String, [String])] {
+      let fixture = fixture("", answers: answers)
+      fixture.service.statusAnswer.storeError = "the device key cannot be opened; do something"
+      fixture.service.statusAnswer.recoverableBy = ways
+      fixture.service.recoveryKey = "KEY"
+      let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
+      #expect(await commands.run(["recover"] + words) == .ok)
+      #expect(fixture.console.asked == [question, question])
+      #expect(fixture.service.statusAnswer.storeError.isEmpty)
+    }
+    let none = fixture("")
+    none.service.statusAnswer.storeError = "the disk is gone; look for it"
+    #expect(await none.run("recover") == .storeUnavailable)
+  }
+
+  @Test @GLibActor func `keychain check counts, and ends with 11 where something is damaged`() async {
+    let fixture = fixture("unlocked")
+    fixture.service.report.items = 3
+    fixture.service.report.whole = 2
+    fixture.service.report.lost = 1
+    #expect(await fixture.run("keychain", "check") == .ok)
+    #expect(fixture.console.printed == ["3 secrets: 2 whole, 1 gone as they should be"])
+    fixture.service.report.problems = ["item 3 was altered\u{1b}[2J"]
+    fixture.service.report.problemCount = 1
+    #expect(await fixture.run("keychain", "check") == .storeUnavailable)
+    #expect(fixture.console.printed.last?.contains("item 3 was altered") == true)
+    #expect(fixture.console.printed.last?.contains("\u{1b}") == false)
+    #expect(fixture.complaint.contains("1 thing is damaged"))
+  }
+
+  @Test @GLibActor func `keychain rekey takes the password and says what ends with it`() async {
+    let fixture = fixture("unlocked", answers: ["wrong", "now"])
+    fixture.service.statusAnswer.hasRecoveryKey = true
+    fixture.service.stored = [.init(name: "mail", constraints: [], secret: [1])]
+    #expect(await fixture.run("keychain", "rekey") == .ok)
+    #expect(fixture.console.told.first?.contains("recovery key ends") == true)
+    #expect(fixture.console.told.last == "1 secret is under new keys.")
+    #expect(await fixture.run("keychain") == .usage)
+    #expect(await fixture.run("keychain", "mend") == .usage)
+  }
 }

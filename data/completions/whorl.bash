@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete set get list rm unlock lock recovery-key forget rename-user agent log help'
+  local commands='status enroll verify fingers delete set get list rm unlock lock recover recovery-key keychain forget rename-user agent log help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -45,12 +45,12 @@ _whorl() {
     enroll | verify | fingers) options='--user --help' ;;
     delete) options='--all --user --help' ;;
     set) options='--require --accessible --help' ;;
-    unlock) options='--recovery --help' ;;
+    unlock | recover) options='--recovery --help' ;;
     recovery-key) options='--replace --revoke --help' ;;
     forget) options='--uid --yes --help' ;;
     log) options='--json --help' ;;
     agent) options='--pinentry --help' ;;
-    status | get | list | rm | lock | rename-user) options='--help' ;;
+    status | get | list | rm | lock | keychain | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
@@ -61,6 +61,7 @@ _whorl() {
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
     enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
+    keychain) mapfile -t COMPREPLY < <(compgen -W 'check rekey' -- "$current") ;;
     forget | rename-user) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
     verify | delete)
       local enrolled
