@@ -73,7 +73,7 @@ check "systemd understands every line of the unit" bash -c "
 sed 's|^ExecStart=.*|ExecStart=/usr/bin/true|; s|^Documentation=.*||' \
   "$root/d/usr/local/lib/systemd/user/whorl-agent.service" > "$root/whorl-agent.service"
 check "systemd understands every line of the agent's unit" bash -c "
-  systemd-analyze --user verify '$root/whorl-agent.service' 2>&1 | tee '$root/verify' && [ ! -s '$root/verify' ]"
+  XDG_RUNTIME_DIR='$root' systemd-analyze --user verify '$root/whorl-agent.service' 2>&1 | tee '$root/verify' && [ ! -s '$root/verify' ]"
 check "systemd's figure for the unit is at most 2.0" \
   systemd-analyze security --offline=yes --threshold=20 --no-pager "$root/whorld.service"
 check "the udev rules are what the installed libfprint needs (if not: udev/make-rules.py > udev/70-whorl.rules)" \
