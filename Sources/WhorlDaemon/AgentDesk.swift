@@ -141,6 +141,8 @@ final class AgentDesk {
   }
 
   private func show(_ request: PromptedRequest, _ wants: PromptedRequest.Wants) async {
+    // Where nobody would show it, nothing is looked up for that.
+    guard registry.serves(request.caller.user) else { return }
     await request.show(wants, agents: { await registry.agents(for: request.caller) }, program: program(request))
   }
 

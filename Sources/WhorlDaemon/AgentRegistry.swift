@@ -57,6 +57,9 @@ final class AgentRegistry {
   /// The caller is no agent any more.
   func unregister(_ caller: Caller) { agents[caller.connection] = nil }
 
+  /// Whether a user has any agent, which costs nothing to ask.
+  func serves(_ user: UserID) -> Bool { agents.values.contains { $0.user == user } }
+
   /// The agents that may ask for a program, the best one first: that of its session, then of sessions that their seat
   /// shows, then the user's own service, then those of sessions of which nothing is known. Never another user's.
   func agents(for caller: Caller) async -> [Agent] {
