@@ -4,6 +4,7 @@
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
+#   make bench       speed and size of the keychain: ITEMS="10 1000 100000"
 #   make lint        formatting, clang-tidy, man pages, dependency rules
 #   make install     DESTDIR= PREFIX=/usr/local
 #   make uninstall   takes Whorl's lines out of the PAM stacks first
@@ -35,7 +36,7 @@ COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
 PROGRAMS = whorl whorld whorl-reader whorl-passcode
 
-.PHONY: all programs demo test soak lint install uninstall clean packages-build packages-test format
+.PHONY: all programs demo test soak bench lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so
 
 packages-build:
@@ -46,7 +47,7 @@ packages-test:
 
 # SwiftPM knows best what is out of date.
 programs:
-	@pkg-config --exists libfprint-2 gio-unix-2.0 libsystemd libsodium sqlite3 libseccomp || \
+	@pkg-config --exists libfprint-2 gio-unix-2.0 libsystemd libsodium sqlite3 libcrypto libseccomp || \
 	  { echo "make: Debian packages are missing; install them with: Tests/packages.sh build" >&2; exit 1; }
 	# One by one: a static build of everything would also want an Embedded library that is not in the static folder.
 	for p in $(PROGRAMS) press-finger; do \
@@ -71,6 +72,11 @@ soak: packages-test
 	@$(MAKE) --no-print-directory all
 	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) \
 	  $(SWIFT) test --scratch-path $(SCRATCH) --filter IntegrationTests.SoakTests
+
+# Figures, which no test judges: machines differ, and so does their load.
+bench:
+	$(SWIFT) build -c release --scratch-path $(SCRATCH) --product keychain-bench
+	@folder="$$(mktemp -d)" && $(SCRATCH)/release/keychain-bench "$$folder/keychains" $(ITEMS); rm -rf "$$folder"
 
 lint:
 	Tests/lint.sh

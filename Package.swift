@@ -39,6 +39,8 @@ let testTargets: [Target] = [
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
   program("fake-bridge", ["ReaderLink"], path: "Tests/fake-bridge"),
   program("keeper-soak", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"], path: "Tests/keeper-soak"),
+  program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
+  program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
@@ -47,8 +49,9 @@ let testTargets: [Target] = [
   tests("ReaderKeeperTests", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"]),
   tests("PrintStoreTests", ["PrintStore", "ReaderLink", "TestKit"]),
   tests("SecretMemoryTests", ["SecretMemory", "CPosix", "TestKit"]),
-  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit"], exclude: ["Fixtures"]),
-  tests("EnclaveTests", ["Enclave", "Keychain", "SecretMemory", "TestKit"]),
+  tests("KeychainTests", ["Keychain", "SecretMemory", "CSQLite", "TestKit", "keychain-writer"], exclude: ["Fixtures"]),
+  tests("KeyPairsTests", ["KeyPairs", "SecretMemory"]),
+  tests("EnclaveTests", ["Enclave", "Keychain", "KeyPairs", "SecretMemory", "TestKit"]),
   tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
@@ -62,7 +65,7 @@ let testTargets: [Target] = [
     ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
+    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
 ]
 
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
@@ -86,6 +89,7 @@ let package = Package(
     clibrary("CFPrint", "libfprint-2", apt: "libfprint-2-dev"),
     clibrary("CSodium", "libsodium", apt: "libsodium-dev"),
     clibrary("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    clibrary("CCrypto", "libcrypto", apt: "libssl-dev"),
     clibrary("CPAM", apt: "libpam0g-dev"),
     clibrary("CSystemd", "libsystemd", apt: "libsystemd-dev"),
     clibrary("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
@@ -104,7 +108,8 @@ let package = Package(
     // The secrets.
     library("SecretMemory", ["CSodium", "CPosix"]),
     library("Keychain", ["ChildProcess", "SecretMemory", "CSodium", "CSQLite", "CPosix"]),
-    library("Enclave", ["Keychain", "SecretMemory"]),
+    library("KeyPairs", ["SecretMemory", "CSodium", "CCrypto"]),
+    library("Enclave", ["Keychain", "KeyPairs", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
     library("ReleaseLog", ["CSystemd", "CPosix"]),
@@ -117,7 +122,8 @@ let package = Package(
     library(
       "WhorlDaemon",
       [
-        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "SecretMemory", "PrintStore", "ReaderKeeper",
+        "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeyPairs", "SecretMemory", "PrintStore",
+        "ReaderKeeper",
         "ReaderLink", "ReleaseLog", "CPosix",
         "CInterfaces",
       ]),

@@ -30,10 +30,14 @@ for file in $(importers Fingerprint); do [[ "$file" == Sources/whorl-reader/* ]]
 for file in $(importers Keychain); do
   [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports Keychain"
 done
-for module in CSodium CSQLite CPAM CSystemd CSeccomp ReaderSandbox; do
+for file in $(importers KeyPairs); do
+  [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports KeyPairs"
+done
+for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   for file in $(importers $module); do
     case "$module:$file" in
       CSodium:Sources/SecretMemory/* | CSodium:Sources/Keychain/* | CSQLite:Sources/Keychain/* | *:Tests/*) ;;
+      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/*) ;;
       CSeccomp:Sources/ReaderSandbox/* | ReaderSandbox:Sources/whorl-reader/*) ;;
       CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
       CSystemd:Sources/ReleaseLog/*) ;;

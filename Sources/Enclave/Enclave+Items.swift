@@ -12,6 +12,7 @@ extension Enclave {
     user: UserID, attributes: ItemAttributes, accessControl: AccessControl, secret: consuming SecretBytes,
     context: (id: ContextID, owner: ContextOwner)? = nil
   ) async throws(EnclaveError) -> ItemID {
+    let attributes = try Self.completed(attributes, of: secret)
     let password: HeldSecret? =
       if let context { try requireContext(context.id, context.owner).applicationPassword } else { nil }
     try await requirePasscodeIfDue(accessControl.protection, of: user)
@@ -110,9 +111,8 @@ extension Enclave {
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> SecretBytes {
     try await withItem(
-      context, owner, query, mustBeOnlyOne: false, deed: "read", options, progress
+      context, owner, query, for: .secret, mustBeOnlyOne: false, options, progress
     ) { keychain, item, password throws(EnclaveError) in
-      guard item.attributes.keyRole != .private else { throw Self.privateKeyStays }
       return try Self.keychain { () throws(KeychainError) in
         try keychain.secret(of: item.id, under: item.accessControl, applicationPassword: password)
       }
@@ -136,9 +136,9 @@ extension Enclave {
     let secret: HeldSecret? = if let secret { HeldSecret(secret) } else { nil }
     let newNeedsPassword = accessControl?.needsApplicationPassword == true
     try await withItem(
-      context, owner, query, mustBeOnlyOne: true, newNeedsPassword: newNeedsPassword, deed: "change", options, progress
+      context, owner, query, for: .change(changes, hasSecret: secret != nil), mustBeOnlyOne: true,
+      newNeedsPassword: newNeedsPassword, options, progress
     ) { keychain, item, password throws(EnclaveError) in
-      guard item.attributes.keyRole != .private || secret == nil else { throw Self.privateKeyStays }
       let new: SecretBytes? = if let secret { try secret.clone() } else { nil }
       try Self.keychain { () throws(KeychainError) in
         try keychain.update(
@@ -148,9 +148,6 @@ extension Enclave {
     }
   }
 
-  static let privateKeyStays = EnclaveError.denied(
-    "a private key never leaves the keychain and is never replaced; sign or agree with it, or delete it")
-
   static func keychain<R: ~Copyable>(_ body: () throws(KeychainError) -> R) throws(EnclaveError) -> R {
     do { return try body() } catch { throw .keychain(error) }
   }
@@ -158,21 +155,23 @@ extension Enclave {
   /// Runs `use` on the item that is meant, once everything that guards it was shown in the context. Every use of a secret
   /// goes through here.
   /// - Parameters:
+  ///   - purpose: what it is asked for; an item of another kind is refused before anybody is prompted.
   ///   - newNeedsPassword: the program's password is wanted also where the item has none yet.
-  ///   - deed: what is to be done with it, for the log.
   ///   - use: runs in the same stretch without `await` as the checks; takes the item as it is then, and the program's own
   ///     password for it.
   func withItem<R: ~Copyable>(
-    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, mustBeOnlyOne: Bool,
-    newNeedsPassword: Bool = false, deed: String = "use", _ options: VerificationOptions,
+    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, for purpose: ItemPurpose,
+    mustBeOnlyOne: Bool, newNeedsPassword: Bool = false, _ options: VerificationOptions,
     _ progress: @escaping ProgressHandler,
     _ use: (UserKeychain, ItemSummary, StretchedPassword?) throws(EnclaveError) -> R
   ) async throws(EnclaveError) -> R {
     try requireContext(context, owner)
     let id = try await locate(query, of: owner.user, mustBeOnlyOne: mustBeOnlyOne)
-    let (protection, parameters) = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
-      (try keychain.summary(of: id).accessControl.protection, try keychain.applicationPasswordParameters(of: id))
+    let (located, parameters) = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
+      (try keychain.summary(of: id), try keychain.applicationPasswordParameters(of: id))
     }
+    try purpose.check(located.attributes)
+    let protection = located.accessControl.protection
     if protection.endsWithPasscode { await lookForPasscode(of: owner.user) }
     var password: StretchedPassword?
     if parameters != nil || newNeedsPassword {
@@ -185,14 +184,15 @@ extension Enclave {
         if let item = try redeem(&access) {
           let keychain: UserKeychain
           do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
+          try purpose.check(item.attributes)
           let result = try use(keychain, item, password)
-          note(owner, deed, item, nil)
+          note(owner, purpose.deed, item, nil)
           return result
         }
         access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
       }
     } catch {
-      note(owner, deed, access.promptedFor, error)
+      note(owner, purpose.deed, access.promptedFor, error)
       throw error
     }
   }

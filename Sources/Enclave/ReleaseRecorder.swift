@@ -4,7 +4,7 @@ public import Keychain
 public struct ReleaseEvent: Sendable, Equatable {
   /// Whose secret it is, and the connection of the program that asked.
   public let owner: ContextOwner
-  /// What was to be done with it: `read`, `change`, or another use.
+  /// What was to be done with it: `read`, `change` or `use-key`.
   public let deed: String
   /// The keyed hash of the item's name (`UserKeychain.logName`).
   public let item: [UInt8]
@@ -18,6 +18,17 @@ public struct ReleaseEvent: Sendable, Equatable {
 public protocol ReleaseRecorder: Sendable {
   /// Notes one.
   func record(_ event: ReleaseEvent)
+}
+
+extension ItemPurpose {
+  /// Its name in the log.
+  var deed: String {
+    switch self {
+    case .secret: "read"
+    case .change: "change"
+    case .key: "use-key"
+    }
+  }
 }
 
 extension Enclave {

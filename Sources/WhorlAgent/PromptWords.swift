@@ -20,6 +20,7 @@ struct PromptWords: Equatable {
       switch details["deed"]?.asString {
       case "read": "read \(item)"
       case "change": "change \(item)"
+      case "use-key": "use the private key \(Self.quoted(details["item"], limit: 120) ?? "of an item without a name")"
       case "make-recovery-key": "make a recovery key, which opens everything that you store"
       case "revoke-recovery-key": "take your recovery key back"
       case "authenticate": "know that it is you, and may then read a secret"

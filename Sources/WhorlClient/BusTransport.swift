@@ -16,7 +16,7 @@ public final class BusTransport: WhorlTransport {
   private static let endingTimeout = 3_000
   private static let path = "/org/whorl"
   private static let authentication = "org.whorl.Authentication1"
-  private static let keychain = "org.whorl.Keychain1"
+  static let keychain = "org.whorl.Keychain1"
 
   private let address: String?
   private let link: ServiceLink
@@ -255,7 +255,7 @@ public final class BusTransport: WhorlTransport {
   }
 
   /// The secret whose descriptor is what a call answered.
-  private func secret(of reply: BusReply) throws(WhorlError) -> SecretBytes {
+  func secret(of reply: BusReply) throws(WhorlError) -> SecretBytes {
     let descriptor: BusDescriptor
     do { descriptor = try reply.descriptor(reply.arguments[0]) } catch {
       throw WhorlError(.badAnswer, "The daemon's answer came without the secret's descriptor.")
@@ -333,7 +333,7 @@ public final class BusTransport: WhorlTransport {
 
   // MARK: Calls
 
-  private func call(
+  func call(
     _ interface: String, _ method: String, _ arguments: [BusValue] = [], file: BusDescriptor? = nil,
     expecting: String, daemon: String? = nil, timeoutMilliseconds: Int? = BusConnection.usualTimeout
   ) async throws(WhorlError) -> BusReply {
@@ -347,7 +347,7 @@ public final class BusTransport: WhorlTransport {
 
   /// A call that may prompt: reports its progress until it is over, and ends it in the daemon where the task is
   /// cancelled.
-  private func prompting(
+  func prompting(
     in context: WhorlContext?, over link: ServiceLink? = nil, _ prompt: WhorlPrompt,
     _ progress: @escaping @GLibActor (WhorlProgress) -> Void,
     _ body: ([String: BusValue]) async throws(WhorlError) -> BusReply

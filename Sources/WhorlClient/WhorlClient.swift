@@ -6,7 +6,7 @@ public import SecretMemory
 /// Contexts belong to the client: they end when it is let go. Errors: see ``WhorlError/Code``.
 @GLibActor
 public final class WhorlClient {
-  private let transport: any WhorlTransport
+  let transport: any WhorlTransport
 
   /// A client over this transport.
   public init(transport: any WhorlTransport) { self.transport = transport }

@@ -84,6 +84,20 @@ public protocol WhorlTransport: AnyObject {
   func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport
   /// Rekey; gives how many secrets there were.
   func rekey(passcode: borrowing SecretBytes, in context: WhorlContext) async throws(WhorlError) -> Int
+  /// GenerateKey; gives the public key.
+  func generateKey(
+    _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?
+  ) async throws(WhorlError) -> [UInt8]
+  /// Sign: with the first private key that matches.
+  func sign(
+    _ data: [UInt8], matching query: WhorlAttributes, by algorithm: WhorlSignatureAlgorithm,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> [UInt8]
+  /// Agree: the secret that the first private key that matches and the peer's come to.
+  func agree(
+    with peer: [UInt8], matching query: WhorlAttributes, by algorithm: WhorlKeyAgreementAlgorithm,
+    in context: WhorlContext, prompt: WhorlPrompt, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes
   /// Delete; gives how many. `all` allows a query without service and account.
   func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int
 }

@@ -12,6 +12,7 @@ final class Authorization {
 
   private let item: ItemListing
   private let deed: String
+  private let noun: String
   private let console: any Console
   private let service: any Service
   private let context: WhorlContext
@@ -22,7 +23,8 @@ final class Authorization {
   private var holder: String?
 
   private init(
-    _ item: ItemListing, _ deed: String, _ console: any Console, _ service: any Service, _ context: WhorlContext,
+    _ item: ItemListing, _ deed: String, _ noun: String, _ console: any Console, _ service: any Service,
+    _ context: WhorlContext,
     offersPasscode: Bool, holder: String?, _ explain: @escaping Explain
   ) {
     self.offersPasscode = offersPasscode
@@ -30,14 +32,16 @@ final class Authorization {
     self.explain = explain
     self.item = item
     self.deed = deed
+    self.noun = noun
     self.console = console
     self.service = service
     self.context = context
   }
 
-  /// A new context for one deed ("read", "replace") on one item. Close it.
+  /// A new context for one deed ("read", "replace") on one item, a "secret" or another noun. Close it.
   static func open(
-    _ item: ItemListing, deed: String, _ console: any Console, _ service: any Service, explain: @escaping Explain
+    _ item: ItemListing, deed: String, noun: String = "secret", _ console: any Console, _ service: any Service,
+    explain: @escaping Explain
   ) async throws(CommandFailure) -> Authorization {
     do throws(WhorlError) {
       let context = try await service.openContext(promptsItself: console.hasTerminal)
@@ -48,7 +52,7 @@ final class Authorization {
         item.constraints == Requirement.presence.constraints && console.isForeground
         && status?.passcode != "not-set" && (status?.passcodeDelay ?? 0) == 0
       return Authorization(
-        item, deed, console, service, context, offersPasscode: offers, holder: status.flatMap(holder), explain)
+        item, deed, noun, console, service, context, offersPasscode: offers, holder: status.flatMap(holder), explain)
     } catch {
       throw await explain(error, Escaping.quoted(item.name))
     }
@@ -97,7 +101,7 @@ final class Authorization {
 
   // MARK: - Parts
 
-  private var reason: String { "\(deed) the secret \(Escaping.quoted(item.name))" }
+  private var reason: String { "\(deed) the \(noun) \(Escaping.quoted(item.name))" }
 
   private var takesPasscode: Bool { item.constraints == Requirement.presence.constraints }
 

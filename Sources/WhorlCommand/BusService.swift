@@ -10,7 +10,7 @@ final class BusService: Service {
   private static let itemClass = "generic-password"
 
   private let transport: BusTransport
-  private let whorl: WhorlClient
+  let whorl: WhorlClient
   private let fprint = FprintClient(mustBeWhorld: true)
 
   init() {

@@ -41,6 +41,7 @@ struct Commands {
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
     case .set, .get, .list, .remove, .unlock, .lock, .recover, .recoveryKey, .keychain:
       try await performOnSecrets(invocation)
+    case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     case .log(let json): try await log(json: json)
@@ -49,11 +50,12 @@ struct Commands {
     return .ok
   }
 
-  private func performOnSecrets(_ invocation: Invocation) async throws(CommandFailure) {
+  private func performOnSecrets(_ invocation: Invocation, called what: String = "secrets") async throws(CommandFailure)
+  {
     let invoker = invoker
     if let invoker {
       await console.tell(
-        "This is about root's secrets, for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
+        "This is about root's \(what), for it runs under sudo; for those of \(Escaping.shown(invoker, limit: 64)) leave "
           + "out sudo.")
     }
     do throws(CommandFailure) {
@@ -62,6 +64,7 @@ struct Commands {
       case .get(let name): try await get(name)
       case .list: try await list()
       case .remove(let name): try await remove(name)
+      case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()
       case .keychain(.check): try await checkKeychain()

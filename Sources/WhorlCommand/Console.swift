@@ -12,6 +12,9 @@ protocol Console: AnyObject {
   /// Whether standard input is a terminal, so that a secret is asked for and not read.
   var inputIsTerminal: Bool { get }
 
+  /// Whether standard output is a terminal, which takes some bytes for orders.
+  var outputIsTerminal: Bool { get }
+
   /// One line on standard output.
   func print(_ line: String) async throws(CommandFailure)
   /// The secret on standard output exactly as it is; a newline after it only where standard output is a terminal.

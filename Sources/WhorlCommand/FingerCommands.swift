@@ -180,6 +180,12 @@ extension Commands {
     guard try await console.confirm("\(warning) Go on?") else { throw .cancelled }
   }
 
+  /// The first of these names, quoted, and how many more there are.
+  private static func some(_ names: [String]) -> String {
+    names.prefix(10).map(Escaping.quoted).joined(separator: ", ")
+      + (names.count > 10 ? " and \(names.count - 10) more" : "")
+  }
+
   private func boundSecretsWarning(_ user: TargetUser) async -> String? {
     guard user.isCaller else {
       guard let account = await account(of: user) else {
@@ -192,10 +198,14 @@ extension Commands {
     }
     // Fingers can be enrolled though the store is unusable: no answer is no reason to stop.
     guard let items = try? await service.items(named: nil) else { return nil }
-    let bound = items.filter { !$0.isGone && $0.constraints == Requirement.current.constraints }
-    guard !bound.isEmpty else { return nil }
-    let names = bound.prefix(10).map { Escaping.quoted($0.name) }.joined(separator: ", ")
-    let more = bound.count > 10 ? " and \(bound.count - 10) more" : ""
-    return "This destroys the secrets that require the current fingers: \(names)\(more)."
+    let keys = (try? await service.keys(named: nil)) ?? []
+    let current = Requirement.current.constraints
+    let parts = [
+      ("secrets", items.filter { !$0.isGone && $0.constraints == current }.map(\.name)),
+      ("keys", keys.filter { !$0.isGone && $0.constraints == current }.map(\.name)),
+    ].filter { !$0.1.isEmpty }
+    guard !parts.isEmpty else { return nil }
+    let listed = parts.map { "\($0.0) that require the current fingers: \(Self.some($0.1))" }
+    return "This destroys the \(listed.joined(separator: "; and the "))."
   }
 }

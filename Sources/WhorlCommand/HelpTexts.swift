@@ -38,6 +38,18 @@ enum HelpTexts {
           --replace      another one; the one before opens nothing any more
           --revoke       none any more
 
+    Keys (pairs whose private half never leaves whorld):
+      key generate NAME  make a key pair, and write its public half
+      key list           list the keys
+      key public NAME    write the public half of a key
+      key sign NAME      sign what comes on standard input
+      key delete NAME    delete a key
+        -t, --type TYPE  of generate: \(KeyKind.allCases.map(\.rawValue).joined(separator: " or "))
+        -r, --require WHAT
+                         of generate: what each use asks for, as of set
+        -c, --accessible WHEN
+                         of generate: when it can be used at all, as of set
+
     Accounts (for administrators):
       forget NAME        remove all that is kept for an account: fingers and secrets
           --uid NUMBER   instead of a name: what belongs to that uid
@@ -79,6 +91,14 @@ enum HelpTexts {
     case .get: "whorl get NAME"
     case .list: "whorl list"
     case .rm: "whorl rm NAME"
+    case .key:
+      """
+      whorl key generate NAME [--type TYPE] [--require WHAT] [--accessible WHEN]
+             whorl key list
+             whorl key public NAME [--raw]
+             whorl key sign NAME [--hash HASH] [--digest]
+             whorl key delete NAME
+      """
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
     case .agent: "whorl agent [--pinentry PATH]"
@@ -162,6 +182,18 @@ enum HelpTexts {
       """
     case .list: "Lists the secrets: name, tab, what it requires (\"gone\" where the fingers changed)."
     case .rm: "Removes a secret without asking."
+    case .key:
+      """
+      Keeps key pairs whose private half never leaves whorld: it signs there, after what it requires was shown.
+      generate   makes a pair and writes the public half (PEM); --type is ed25519 (the default) or p256, --require what
+                 each use asks for and --accessible when, as of set; "current" destroys the key once a finger is enrolled or deleted
+      list       name, tab, type, tab, what it requires; as list
+      public     writes the public half as PEM, with --raw its bytes (65 of p256, 32 of ed25519); asks for nothing
+      sign       signs standard input, a mebibyte at most, and writes the signature: 64 bytes of ed25519, DER of p256; in
+                 base64 where that is a terminal. Of p256 --hash is sha256 (the default), sha384 or sha512, and with
+                 --digest standard input is that hash itself
+      delete     deletes a key without asking
+      """
     case .forget:
       """
       Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that

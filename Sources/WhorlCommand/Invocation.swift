@@ -13,6 +13,7 @@ enum Invocation: Sendable, Equatable {
   case get(name: String)
   case list
   case remove(name: String)
+  case key(KeyInvocation)
   /// `recovery`: with the recovery key instead of the password.
   case unlock(recovery: Bool)
   case lock
@@ -31,7 +32,8 @@ enum Invocation: Sendable, Equatable {
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, recover, keychain, forget, agent, log
+  case status, enroll, verify, fingers, delete, set, get, list, rm, unlock, lock, recover, keychain, key, forget, agent,
+    log
   case recoveryKey = "recovery-key"
   case renameUser = "rename-user"
 }

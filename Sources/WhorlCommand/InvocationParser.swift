@@ -83,11 +83,12 @@ enum InvocationParser {
     case .forget: [uid, yes, help]
     case .agent: [pinentry, help]
     case .log: [json, help]
-    case .status, .renameUser, .get, .list, .rm, .lock, .keychain: [help]
+    case .status, .renameUser, .get, .list, .rm, .lock, .keychain, .key: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    if verb == .key { return try KeyInvocationParser.parse(words) }
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
       takesNames: [.set, .get, .rm, .forget, .renameUser].contains(verb)
@@ -128,6 +129,7 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
+    case .key: return try KeyInvocationParser.parse(words)
     case .log:
       try none(operands, verb)
       return .log(json: given("json"))

@@ -10,6 +10,7 @@ final class LiveConsole: Console {
   var hasTerminal: Bool { terminal != nil }
   var isForeground: Bool { terminal?.isForeground ?? false }
   var inputIsTerminal: Bool { isatty(0) == 1 }
+  var outputIsTerminal: Bool { isatty(1) == 1 }
 
   /// Puts the terminal back as it was; for the moment before the program stops or ends.
   func restoreTerminal() { terminal?.restore() }

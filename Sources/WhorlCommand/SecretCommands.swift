@@ -66,7 +66,8 @@ extension Commands {
     for item in items {
       let requirement = Requirement(constraints: item.constraints)?.rawValue
       let words = requirement ?? Escaping.shown(item.constraints.joined(separator: "+"), limit: 64)
-      try await console.print("\(Escaping.shown(item.name, limit: 4096))\t\(words)\(Self.shown(item))")
+      try await console.print(
+        "\(Escaping.shown(item.name, limit: 4096))\t\(words)\(Self.shown(item.protection, isGone: item.isGone))")
     }
   }
 
@@ -79,11 +80,10 @@ extension Commands {
 
   // MARK: - Parts
 
-  /// What `list` says of a secret beside what it requires.
-  private static func shown(_ item: ItemListing) -> String {
-    let protection =
-      item.protection == Accessibility.always.rawValue ? "" : " \(Escaping.shown(item.protection, limit: 64))"
-    return protection + (item.isGone ? " gone" : "")
+  /// What `list` says of a secret or key beside what it requires.
+  static func shown(_ protection: String, isGone: Bool) -> String {
+    (protection == Accessibility.always.rawValue ? "" : " \(Escaping.shown(protection, limit: 64))")
+      + (isGone ? " gone" : "")
   }
 
   private func item(named name: String) async throws(CommandFailure) -> ItemListing? {
@@ -126,7 +126,9 @@ extension Commands {
   }
 
   /// A secret that only fingers open, stored where there is none, would be out of reach.
-  private func checkFingers(_ wanted: Requirement?, _ subject: String) async throws(CommandFailure) {
+  func checkFingers(
+    _ wanted: Requirement?, _ subject: String, then deed: String = "set it"
+  ) async throws(CommandFailure) {
     guard wanted == .any || wanted == .current, let status = try? await service.status() else { return }
     // Where the reader or the store cannot be looked at, nothing is known of the fingers.
     guard !status.readers.isEmpty, status.storeError.isEmpty,
@@ -136,7 +138,7 @@ extension Commands {
     let remedy = status.unregistered.first.map(Self.enrolAgain) ?? "enrol one with: whorl enroll"
     if wanted == .current {
       throw CommandFailure(
-        .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then set it")
+        .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then \(deed)")
     }
     let line = "No finger is enrolled that may open \(subject), which stays out of reach until then; \(remedy)"
     await console.tell(invoker == nil ? line : Hints.aboutRoot(line))

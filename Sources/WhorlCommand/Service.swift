@@ -38,6 +38,18 @@ protocol Service: AnyObject {
   ) async throws(WhorlError) -> SecretBytes
   func remove(name: String) async throws(WhorlError)
 
+  // Keys of the command's.
+  /// The keys of that name (all for nil) in the order they were made, also those that are gone.
+  func keys(named name: String?) async throws(WhorlError) -> [KeyListing]
+  /// Makes a key pair; gives the public key.
+  func generateKey(name: String, kind: KeyKind, requirement: Requirement, accessible: Accessibility)
+    async throws(WhorlError) -> [UInt8]
+  func sign(
+    _ data: [UInt8], with name: String, by algorithm: WhorlSignatureAlgorithm, in context: WhorlContext,
+    reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> [UInt8]
+  func removeKey(name: String) async throws(WhorlError)
+
   // Authentication contexts.
   /// - Parameter promptsItself: whether the command asks the person on its terminal; else the user's agent does.
   func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext
@@ -89,6 +101,20 @@ struct ReaderListing: Sendable, Equatable {
   let scanType: String
   /// How many touches an enrolment takes; nil where the reader does not say, as before it is claimed.
   let stages: Int?
+}
+
+/// A key's name, kind and public half, and what its use asks for.
+struct KeyListing: Sendable, Equatable {
+  let name: String
+  /// As the bus names it.
+  let type: String
+  /// Without `private-key-usage`, which asks for nothing.
+  let constraints: [String]
+  /// The fingers changed or the password was removed, and the private half was destroyed.
+  let isGone: Bool
+  /// The protection class's bus name.
+  var protection = Accessibility.always.rawValue
+  let publicKey: [UInt8]
 }
 
 /// A secret's name and what it asks for.

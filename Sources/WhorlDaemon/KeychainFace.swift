@@ -7,8 +7,8 @@ internal import SecretMemory
 /// `org.whorl.Keychain1`: the keychain of the uid that the bus names, through the enclave.
 @GLibActor
 final class KeychainFace: BusHandler {
-  private let frame: CallFrame
-  private let enclave: Enclave
+  let frame: CallFrame
+  let enclave: Enclave
 
   init(frame: CallFrame, enclave: Enclave) {
     self.frame = frame
@@ -18,12 +18,15 @@ final class KeychainFace: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     try await frame.answer(call) { caller in
       // What may wait for a person waits for that outside the line.
-      guard !["CopySecret", "Update"].contains(call.method) else { return try await self.answer(call, caller) }
+      guard !["CopySecret", "Update", "Sign", "Agree"].contains(call.method) else {
+        return try await self.answer(call, caller)
+      }
       return try await self.frame.limits.runAtStore(for: caller.user) { try await self.answer(call, caller) }
     }
   }
 
   private func answer(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
+    if let answer = try await answerAboutKeys(call, caller) { return answer }
     let arguments = call.arguments
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {

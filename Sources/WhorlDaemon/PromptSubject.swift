@@ -8,6 +8,7 @@ struct PromptSubject: Sendable {
   /// What the program wants to do, by its name on the bus.
   enum Deed: String, Sendable {
     case read, change, authenticate
+    case useKey = "use-key"
     case makeRecoveryKey = "make-recovery-key"
     case revokeRecoveryKey = "revoke-recovery-key"
 

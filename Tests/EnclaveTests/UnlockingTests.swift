@@ -358,9 +358,11 @@ struct `Combined constraints` {
     let bench = try Bench()
     var attributes = ItemAttributes(itemClass: .key)
     attributes.keyRole = .private
+    attributes.keyType = .ed25519
     attributes.label = "k"
     try await bench.enclave.add(
-      user: Bench.alice, attributes: attributes, accessControl: .unconstrained, secret: secretBytes("scalar"))
+      user: Bench.alice, attributes: attributes, accessControl: .unconstrained,
+      secret: secretBytes("a seed of Ed25519 has 32 bytes.."))
     let context = try await bench.context()
     let query = ItemQuery(itemClass: .key)
     #expect(

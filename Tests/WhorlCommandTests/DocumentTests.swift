@@ -21,7 +21,7 @@ import Testing
     }
     for requirement in Requirement.allCases { #expect(page.contains(".It Cm \(requirement.rawValue)\n")) }
     for code in ExitCode.allCases { #expect(page.contains(".It \(code.rawValue)\n")) }
-    for option in ["h", "V", "u", "a", "r", "c", "y"] { #expect(page.contains(".Fl \(option) ")) }
+    for option in ["h", "V", "u", "a", "r", "c", "y", "t"] { #expect(page.contains(".Fl \(option) ")) }
   }
 
   @Test func `the help has every command`() {
@@ -38,6 +38,9 @@ import Testing
     (["whorl", "get", "mail", ""], ""), (["whorl", "delete", "l"], "left-thumb"),
     (["whorl", "delete", "-"], "--all --user --help"),
     (["whorl", "rm", "--", "m"], "mail my\\ mail"), (["whorl", "--v"], "--version"),
+    (["whorl", "key", "g"], "generate"), (["whorl", "key", "sign", "l"], "login"), (["whorl", "key", "list", "l"], ""),
+    (["whorl", "key", "generate", "l"], ""), (["whorl", "key", "generate", "x", "-t", ""], "ed25519 p256"),
+    (["whorl", "key", "sign", "login", "--"], "--hash --digest --help"),
   ])
   func `the completion offers what fits`(words: [String], offered: String) async throws {
     let script = """
@@ -46,6 +49,7 @@ import Testing
         case $1 in
           list) printf 'mail\\tany\\nmy mail\\tnone\\nm\\\\n\\tany\\n' ;;
           fingers) printf 'left-thumb\\n' ;;
+          key) printf 'login\\tp256\\tany\\n' ;;
         esac
       }
       COMP_WORDS=("$@")

@@ -9,6 +9,7 @@ final class FakeConsole: Console {
   var hasTerminal = true
   var isForeground = true
   var inputIsTerminal = false
+  var outputIsTerminal = false
   var input: [UInt8] = []
   /// Answers to `ask`, in turn; none left is Ctrl-D.
   var answers: [String] = []

@@ -19,6 +19,7 @@ final class FakeService: Service {
   /// What was asked, a word or two each.
   private(set) var calls: [String] = []
   var stored: [Stored] = []
+  var storedKeys: [KeyListing] = []
   var statusAnswer = {
     var status = WhorlStatus()
     var reader = WhorlStatus.Reader()
@@ -57,7 +58,7 @@ final class FakeService: Service {
   private var preferred: CheckedContinuation<Void, Never>?
   private var wasPreferred = false
 
-  private func enter(_ call: String, _ detail: String = "") throws(WhorlError) {
+  func enter(_ call: String, _ detail: String = "") throws(WhorlError) {
     calls.append(detail.isEmpty ? call : "\(call) \(detail)")
     if let absence { throw absence }
     guard var left = problems[call], !left.isEmpty else { return }
@@ -154,7 +155,7 @@ final class FakeService: Service {
     } catch { throw WhorlError(.failed, error.description) }
   }
 
-  private func authorize(
+  func authorize(
     _ constraints: [String], _ progress: @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) {
     if constraints.isEmpty || passcodeGiven { return }

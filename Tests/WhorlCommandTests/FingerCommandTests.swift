@@ -27,7 +27,7 @@ import WhorlClient
       ])
     #expect(
       fixture.service.calls == [
-        "readers", "status", "status", "fingers paul", "items", "claim paul", "enroll right-index-finger",
+        "readers", "status", "status", "fingers paul", "items", "keys", "claim paul", "enroll right-index-finger",
         "verify right-index-finger",
         "release",
       ])

@@ -1,10 +1,10 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete set get list rm unlock lock recover recovery-key keychain forget rename-user agent log help'
+  local commands='status enroll verify fingers delete set get list rm unlock lock recover recovery-key keychain key forget rename-user agent log help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
-  local command='' word index options='' operands=0 ended='' value='' IFS=$' \t\n'
+  local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
   COMPREPLY=()
 
   for ((index = 1; index < COMP_CWORD; index++)); do
@@ -17,10 +17,12 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--pinentry) && ${words[index + 1]-} != '=' ]] && value=yes
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--pinentry) && ${words[index + 1]-} != '=' ]] &&
+        value=yes
     elif [[ $word == '=' ]]; then
       value=yes
     else
+      [[ $operands == 0 ]] && first="$word"
       operands=$((operands + 1))
     fi
   done
@@ -33,6 +35,8 @@ _whorl() {
       --user | -u) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
       --pinentry) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
+      --type | -t) mapfile -t COMPREPLY < <(compgen -W 'ed25519 p256' -- "$current") ;;
+      --hash) mapfile -t COMPREPLY < <(compgen -W 'sha256 sha384 sha512' -- "$current") ;;
       --accessible | -c)
         mapfile -t COMPREPLY < <(
           compgen -W 'always after-first-unlock when-unlocked when-passcode-set' -- "$current")
@@ -50,13 +54,21 @@ _whorl() {
     forget) options='--uid --yes --help' ;;
     log) options='--json --help' ;;
     agent) options='--pinentry --help' ;;
+    key)
+      case $first in
+        generate) options='--type --require --accessible --help' ;;
+        public) options='--raw --help' ;;
+        sign) options='--hash --digest --help' ;;
+        *) options='--help' ;;
+      esac
+      ;;
     status | get | list | rm | lock | keychain | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     return
   fi
-  [[ $operands == 0 ]] || return
+  [[ $operands == 0 || ($command == key && $operands == 1) ]] || return
   case $command in
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
@@ -67,6 +79,17 @@ _whorl() {
       local enrolled
       enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"
       mapfile -t COMPREPLY < <(compgen -W "${enrolled:-$fingers}" -- "$current")
+      ;;
+    key)
+      local key
+      case $first in
+        '') mapfile -t COMPREPLY < <(compgen -W 'generate list public sign delete' -- "$current") ;;
+        public | sign | delete)
+          while IFS=$'\t' read -r key _; do
+            [[ $key == *\\* || $key != "$current"* ]] || COMPREPLY+=("$(printf %q "$key")")
+          done < <("${words[0]}" key list 2>/dev/null </dev/null)
+          ;;
+      esac
       ;;
     set | get | rm)
       # One name on a line; names with characters that whorl shows escaped are left out, the others are quoted.
