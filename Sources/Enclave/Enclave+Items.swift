@@ -185,15 +185,22 @@ extension Enclave {
       password = try await stretch(try requireContext(context, owner).applicationPassword, parameters)
     }
     var access = ItemAccess(context: context, owner: owner, query: query, item: id)
-    while true {
-      // No await between the two: what `redeem` found holds while the secret is decrypted.
-      if let item = try redeem(&access) {
-        let keychain: UserKeychain
-        do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
-        try purpose.check(item.attributes)
-        return try use(keychain, item, password)
+    do throws(EnclaveError) {
+      while true {
+        // No await between the two: what `redeem` found holds while the secret is decrypted.
+        if let item = try redeem(&access) {
+          let keychain: UserKeychain
+          do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
+          try purpose.check(item.attributes)
+          let result = try use(keychain, item, password)
+          note(owner, purpose.deed, item, nil)
+          return result
+        }
+        access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
       }
-      access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
+    } catch {
+      note(owner, purpose.deed, access.promptedFor, error)
+      throw error
     }
   }
 

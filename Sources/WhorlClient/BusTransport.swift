@@ -34,6 +34,17 @@ public final class BusTransport: WhorlTransport {
     return WhorlStatus(try options(reply.arguments[0], "GetStatus"))
   }
 
+  /// GetLog.
+  public func log(limit: UInt32) async throws(WhorlError) -> [WhorlLogEntry] {
+    let reply = try await call(
+      Self.authentication, "GetLog", [.options(limit == 0 ? [:] : ["limit": .uint32(limit)])], expecting: "aa{sv}")
+    var entries: [WhorlLogEntry] = []
+    for value in reply.arguments[0].asArray ?? [] {
+      entries.append(WhorlLogEntry(try options(value, "GetLog")))
+    }
+    return entries
+  }
+
   /// How long a removal may take: polkit may ask, and readers may be slow.
   private static let removalTimeout = 300_000
 
@@ -75,11 +86,12 @@ public final class BusTransport: WhorlTransport {
 
   /// CreateContext.
   public func createContext(
-    reuseSeconds: UInt32, interactionNotAllowed: Bool
+    reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
   ) async throws(WhorlError) -> WhorlContext {
     var options: [String: BusValue] = [:]
     if reuseSeconds > 0 { options["reuse-duration"] = .uint32(reuseSeconds) }
     if interactionNotAllowed { options["interaction-not-allowed"] = .boolean(true) }
+    if promptsItself { options["prompts-itself"] = .boolean(true) }
     let reply = try await call(Self.authentication, "CreateContext", [.options(options)], expecting: "u")
     return WhorlContext(number: reply.arguments[0].asUInt32 ?? 0, daemon: reply.sender)
   }

@@ -18,6 +18,12 @@ public final class WhorlClient {
   /// What there is to know without asking for a finger.
   public func status() async throws(WhorlError) -> WhorlStatus { try await transport.status() }
 
+  /// What became of the requests for the caller's own secrets, the newest first.
+  /// - Parameter limit: the most entries; 0 leaves that to the daemon.
+  public func log(limit: UInt32 = 0) async throws(WhorlError) -> [WhorlLogEntry] {
+    try await transport.log(limit: limit)
+  }
+
   // MARK: Accounts
 
   /// What a command for another account has to say beforehand. For root: `.denied` for others. `.noSuchUser` where
@@ -44,17 +50,21 @@ public final class WhorlClient {
   /// - Parameters:
   ///   - reuseSeconds: how long one authentication covers further requests in the context: 0 to 300.
   ///   - interactionNotAllowed: what would prompt fails with `.notInteractive` at once.
+  ///   - promptsItself: for a program that is the person's own terminal: it shows what is asked, and where the passcode
+  ///     is wanted gets `.passcodeNeeded` and gives it by ``providePasscode(_:to:)``. For all others the daemon has the
+  ///     user's agent (`whorl agent`) do both; without one that is `.notInteractive`.
   public func createContext(
-    reuseSeconds: UInt32 = 0, interactionNotAllowed: Bool = false
+    reuseSeconds: UInt32 = 0, interactionNotAllowed: Bool = false, promptsItself: Bool = false
   ) async throws(WhorlError) -> WhorlContext {
-    try await transport.createContext(reuseSeconds: reuseSeconds, interactionNotAllowed: interactionNotAllowed)
+    try await transport.createContext(
+      reuseSeconds: reuseSeconds, interactionNotAllowed: interactionNotAllowed, promptsItself: promptsItself)
   }
 
   /// Ends a context; what runs in it fails with `.appCancel`.
   public func invalidate(_ context: WhorlContext) async throws(WhorlError) { try await transport.invalidate(context) }
 
-  /// Asks for a finger (or, with `.owner`, `.passcodeNeeded` asks for the passcode) and gives the constraints that
-  /// the context now satisfies.
+  /// Asks for a finger, or with `.owner` for the passcode where no finger will do, and gives the constraints that the
+  /// context now satisfies.
   ///
   /// Cancelling the task ends everything that runs in the context.
   public func evaluate(

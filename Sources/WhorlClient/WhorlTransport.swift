@@ -9,6 +9,8 @@ public import SecretMemory
 public protocol WhorlTransport: AnyObject {
   /// GetStatus.
   func status() async throws(WhorlError) -> WhorlStatus
+  /// GetLog: the newest first. `limit` 0 leaves the number to the daemon.
+  func log(limit: UInt32) async throws(WhorlError) -> [WhorlLogEntry]
   /// GetAccountStatus: for root.
   func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
   /// ForgetUser: for root, and with polkit's leave.
@@ -16,7 +18,9 @@ public protocol WhorlTransport: AnyObject {
   /// RenameUser: for root.
   func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed
   /// CreateContext. `reuseSeconds`: 0 to 300.
-  func createContext(reuseSeconds: UInt32, interactionNotAllowed: Bool) async throws(WhorlError) -> WhorlContext
+  func createContext(
+    reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
+  ) async throws(WhorlError) -> WhorlContext
   /// InvalidateContext.
   func invalidate(_ context: WhorlContext) async throws(WhorlError)
   /// EvaluatePolicy; gives the constraints that the context now satisfies.

@@ -30,6 +30,8 @@ final class BusService: Service {
 
   func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
 
+  func log() async throws(WhorlError) -> [WhorlLogEntry] { try await whorl.log() }
+
   func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten { try await whorl.forget(target) }
 
   func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
@@ -114,10 +116,8 @@ final class BusService: Service {
 
   // MARK: - Contexts
 
-  func openContext() async throws(WhorlError) -> WhorlContext { try await whorl.createContext() }
-
-  func openContext(lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext {
-    try await whorl.createContext(reuseSeconds: seconds)
+  func openContext(promptsItself: Bool, lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext {
+    try await whorl.createContext(reuseSeconds: seconds, promptsItself: promptsItself)
   }
 
   func adopt(

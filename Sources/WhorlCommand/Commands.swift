@@ -45,6 +45,8 @@ struct Commands {
     case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
+    case .log(let json): try await log(json: json)
+    case .agent(let pinentry): try await agent(pinentry)
     }
     return .ok
   }

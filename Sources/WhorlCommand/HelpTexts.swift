@@ -67,6 +67,14 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
+      log                show what programs were given, and what they were refused
+          --json         as JSON
+
+    Desktop:
+      agent              show what programs ask of you, and ask for your password
+          --pinentry PATH
+                         instead of \(InvocationParser.standardPinentry)
+
     Options follow the command. Before a NAME that begins with a dash write --.
     More about a command: whorl help COMMAND
 
@@ -109,6 +117,8 @@ enum HelpTexts {
       """
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
+    case .agent: "whorl agent [--pinentry PATH]"
+    case .log: "whorl log [--json]"
     }
   }
 
@@ -243,6 +253,19 @@ enum HelpTexts {
       Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
       are there, and its lockout. For root or an administrator. Works after the account itself was deleted, too.
       Says what it removed, and what could not be removed.
+      """
+    case .log:
+      """
+      Shows what became of the requests for your secrets, the oldest first: when, whether the secret was released or why
+      it was refused, what was to be done, the secret (#, where it is gone), what it requires, and the program that asked.
+      With --json an array of objects.
+      """
+    case .agent:
+      """
+      Serves the desktop session that it runs in, until it is ended: shows as notifications which programs ask for a
+      finger or the password, and for what, with a button that cancels, and collects the password through pinentry,
+      for whorld alone. The desktop starts it by itself. Exit code 0 when it is ended or the session is, 14 where
+      another one serves the session.
       """
     case .renameUser:
       """

@@ -32,13 +32,17 @@ enum Invocation: Sendable, Equatable {
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
+  /// The program that asks for the passcode.
+  case agent(pinentry: String)
+  /// What became of requests for the caller's secrets.
+  case log(json: Bool)
 }
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
   case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, key, export
   case importFile = "import"
-  case unlock, lock, recover, keychain
+  case unlock, lock, recover, keychain, agent, log
   case recoveryKey = "recovery-key"
   case forget
   case renameUser = "rename-user"

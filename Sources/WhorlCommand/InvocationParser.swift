@@ -15,6 +15,11 @@ enum InvocationParser {
   private static let revoke = ArgumentScanner.Option(name: "revoke", letter: nil, takesValue: false)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
+  private static let json = ArgumentScanner.Option(name: "json", letter: nil, takesValue: false)
+  private static let pinentry = ArgumentScanner.Option(name: "pinentry", letter: nil, takesValue: true)
+  /// The pinentry that distributions choose.
+  static let standardPinentry = "/usr/bin/pinentry"
+
   /// - Throws: `.usage`, naming the word that is wrong.
   static func parse(_ words: [String]) throws(CommandFailure) -> Invocation {
     let words = words.first == "--" ? Array(words.dropFirst()) : words
@@ -79,6 +84,8 @@ enum InvocationParser {
     case .forget: [uid, yes, help]
     case .export: BackupOrders.exportOptions + [help]
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
+    case .agent: [pinentry, help]
+    case .log: [json, help]
     case .status, .renameUser, .adopt, .get, .list, .rm, .lock, .keychain, .key: [help]
     }
   }
@@ -136,6 +143,16 @@ enum InvocationParser {
       return .importFile(
         try BackupOrders.import(
           operands, scanned.options, try requirement(value("require")), try accessibility(value("accessible"))))
+    case .log:
+      try none(operands, verb)
+      return .log(json: given("json"))
+    case .agent:
+      try none(operands, verb)
+      let program = value("pinentry") ?? standardPinentry
+      guard program.contains("/") else {
+        throw CommandFailure(.usage, "--pinentry takes a program's path, not \(Escaping.quoted(program))")
+      }
+      return .agent(pinentry: program)
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))

@@ -25,8 +25,7 @@ extension Commands {
     await console.tell("Your fingers are locked out after too many misses; your password ends that.")
     let context: WhorlContext
     do throws(WhorlError) {
-      context =
-        if let seconds { try await service.openContext(lasting: seconds) } else { try await service.openContext() }
+      context = try await service.openContext(promptsItself: true, lasting: seconds ?? 0)
     } catch { throw failure(error, "lockout") }
     do throws(CommandFailure) {
       try await PasscodeDialog(console: console, service: service)

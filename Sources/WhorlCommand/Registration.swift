@@ -35,7 +35,9 @@ extension Commands {
     }
     guard console.hasTerminal, status.passcodeDelay == 0 else { return .none("\(remark): whorl adopt") }
     let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext(lasting: Self.registrationSeconds) } catch {
+    do throws(WhorlError) {
+      context = try await service.openContext(promptsItself: true, lasting: Self.registrationSeconds)
+    } catch {
       throw failure(error, finger.words)
     }
     do throws(CommandFailure) {

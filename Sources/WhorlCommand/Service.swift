@@ -8,6 +8,8 @@ import WhorlClient
 @GLibActor
 protocol Service: AnyObject {
   func status() async throws(WhorlError) -> WhorlStatus
+  /// What became of requests for the caller's secrets, the newest first.
+  func log() async throws(WhorlError) -> [WhorlLogEntry]
 
   /// What is known of another account; for root.
   func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
@@ -60,9 +62,10 @@ protocol Service: AnyObject {
   func removeKey(name: String) async throws(WhorlError)
 
   // Authentication contexts.
-  func openContext() async throws(WhorlError) -> WhorlContext
-  /// A context in which a passcode counts for so many seconds, 1 to 300: for what takes its time in between.
-  func openContext(lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext
+  /// - Parameters:
+  ///   - promptsItself: whether the command asks the person on its terminal; else the user's agent does.
+  ///   - seconds: for how long a passcode counts in it, 1 to 300, for what takes its time in between; 0: for one request.
+  func openContext(promptsItself: Bool, lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext
   func closeContext(_ context: WhorlContext) async
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
   /// Registers fingers of the caller's that are enrolled, in a context that was just given the passcode.
@@ -114,6 +117,13 @@ protocol Service: AnyObject {
   ) async throws(WhorlError)
   /// Deletes one finger of the user who claimed the reader, or all for nil.
   func delete(_ finger: String?, on reader: ReaderListing) async throws(WhorlError)
+}
+
+extension Service {
+  /// A context in which a passcode counts for one request.
+  func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext {
+    try await openContext(promptsItself: promptsItself, lasting: 0)
+  }
 }
 
 /// A reader as the daemon names it. Its texts are a device's and not yet escaped.

@@ -118,7 +118,9 @@ extension Commands {
     to reason: String, _ subject: String, _ body: (WhorlContext) async throws(WhorlError) -> R
   ) async throws(CommandFailure) -> R {
     let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext() } catch { throw failure(error, subject) }
+    do throws(WhorlError) { context = try await service.openContext(promptsItself: true) } catch {
+      throw failure(error, subject)
+    }
     let result: Result<R, CommandFailure>
     do throws(CommandFailure) {
       try await PasscodeDialog(console: console, service: service)

@@ -17,7 +17,7 @@ final class World: Sendable {
   private let readerSocket: String
   private let kind: Kind
   /// Kept: a program ends with its last reference.
-  private let daemons = Mutex<[RunningProgram]>([])
+  private let kept = Mutex<[any Sendable]>([])
   /// Accounts of the test's own for whorld and whorl, through nss_wrapper; nil: the machine's.
   private let accounts: String?
   private let accountChanges = Mutex(0)
@@ -36,13 +36,14 @@ final class World: Sendable {
   ///   - kind: which virtual reader there is.
   ///   - polkit: what polkit answers; nil leaves polkit out.
   ///   - accounts: the accounts there are besides root, by name; nil: the machine's.
+  ///   - underPolicy: whether the bus allows what the system bus does with Whorl's own policy, and no more.
   init(
     _ kind: Kind = .image, polkit answer: PolkitMock.Answer? = .allow,
-    accounts names: KeyValuePairs<String, UInt32>? = nil
+    accounts names: KeyValuePairs<String, UInt32>? = nil, underPolicy: Bool = false
   ) async throws {
     // Before anybody hops to GLibActor, which nobody would run.
     GLibLoop.startThread()
-    bus = try await PrivateBus()
+    bus = try await PrivateBus(policy: underPolicy ? SourceTree.path("data/dbus/org.whorl.conf") : nil)
     folder = try TemporaryFolder(open: true)
     try folder.makeFolder("state")
     readerSocket = folder("finger")
@@ -118,10 +119,13 @@ final class World: Sendable {
   func startDaemon(_ program: String? = nil, adding variables: [String: String] = [:]) async throws -> RunningProgram {
     let daemon = try RunningProgram(
       program ?? BuiltPrograms.path("whorld"), environment: environment.merging(variables) { $1 }, input: "")
-    daemons.withLock { $0.append(daemon) }
+    keep(daemon)
     try await bus.waitForName("net.reactivated.Fprint")
     return daemon
   }
+
+  /// Has something, such as a program, live as long as the world does.
+  func keep(_ thing: some Sendable) { kept.withLock { $0.append(thing) } }
 
   /// The bridge's pid, once whorld has one.
   func bridge(of daemon: RunningProgram) throws -> pid_t {

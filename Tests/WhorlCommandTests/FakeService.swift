@@ -235,12 +235,17 @@ final class FakeService: Service {
     return importAnswer
   }
 
-  func openContext() async throws(WhorlError) -> WhorlContext {
+  var logAnswer: [WhorlLogEntry] = []
+
+  func log() async throws(WhorlError) -> [WhorlLogEntry] {
+    try enter("log")
+    return logAnswer
+  }
+
+  func openContext(promptsItself: Bool, lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext {
     try enter("open")
     return WhorlContext(number: 7, daemon: ":1.1")
   }
-
-  func openContext(lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext { try await openContext() }
 
   var adoption: WhorlAdoption?
   var known: [WhorlReader] = []

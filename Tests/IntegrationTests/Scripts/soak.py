@@ -42,7 +42,7 @@ EXPECTED = {
     "org.whorl.Error." + name
     for name in (
         "AuthenticationFailed AppCancel UserCancel SystemCancel BiometryNotAvailable BiometryNotEnrolled Busy"
-        " BiometryLockout InvalidContext TimedOut ItemNotFound ItemInvalidated DuplicateItem PasscodeNeeded"
+        " BiometryLockout InvalidContext TimedOut ItemNotFound ItemInvalidated DuplicateItem NotInteractive"
         " ReaderFailed PasscodeDelayed Denied"
     ).split()
 } | {
