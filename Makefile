@@ -28,6 +28,8 @@ BUSSERVICEDIR = $(SYSTEMPREFIX)/share/dbus-1/system-services
 BUSPOLICYDIR = /usr/share/dbus-1/system.d
 POLKITDIR = /usr/share/polkit-1/actions
 UNITDIR = $(SYSTEMPREFIX)/lib/systemd/system
+USERUNITDIR = $(SYSTEMPREFIX)/lib/systemd/user
+AUTOSTARTDIR = /etc/xdg/autostart
 SYSUSERSDIR = /usr/lib/sysusers.d
 UDEVDIR = /usr/lib/udev/rules.d
 PAMCONFIGDIR = /usr/share/pam-configs
@@ -97,12 +99,13 @@ format:
 clean:
 	rm -rf build .build
 
-INSTALL_SUBSTITUTE = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|g'
+INSTALL_SUBSTITUTE = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' -e 's|@BINDIR@|$(BINDIR)|g'
 
 install:
 	@test -x build/bin/whorld -a -e build/pam_whorl.so || { echo "make install: run make first" >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBEXECDIR) $(MANDIR)/man1 $(MANDIR)/man8 $(PAMDIR) $(BUSSERVICEDIR) \
-	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(SYSUSERSDIR) $(UDEVDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d)
+	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(SYSUSERSDIR) $(UDEVDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d \
+	  $(USERUNITDIR)/graphical-session.target.wants $(AUTOSTARTDIR))
 	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
 	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
@@ -116,6 +119,10 @@ install:
 	  > $(DESTDIR)$(BUSSERVICEDIR)/$$f.service; chmod 644 $(DESTDIR)$(BUSSERVICEDIR)/$$f.service; done
 	$(INSTALL_SUBSTITUTE) data/systemd/whorld.service.in > $(DESTDIR)$(UNITDIR)/whorld.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/whorld.service
+	$(INSTALL_SUBSTITUTE) data/systemd/user/whorl-agent.service.in > $(DESTDIR)$(USERUNITDIR)/whorl-agent.service
+	ln -sf ../whorl-agent.service $(DESTDIR)$(USERUNITDIR)/graphical-session.target.wants/whorl-agent.service
+	$(INSTALL_SUBSTITUTE) data/autostart/whorl-agent.desktop.in > $(DESTDIR)$(AUTOSTARTDIR)/whorl-agent.desktop
+	chmod 644 $(DESTDIR)$(USERUNITDIR)/whorl-agent.service $(DESTDIR)$(AUTOSTARTDIR)/whorl-agent.desktop
 	install -m 644 data/man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 data/man/*.8 $(DESTDIR)$(MANDIR)/man8
 	install -m 644 data/completions/whorl.bash $(DESTDIR)$(COMPLETIONDIR)/whorl
@@ -138,6 +145,9 @@ uninstall:
 	  $(DESTDIR)$(POLKITDIR)/org.whorl.policy $(DESTDIR)$(PAMCONFIGDIR)/whorl $(DESTDIR)/etc/pam.d/whorl-passcode \
 	  $(DESTDIR)$(BUSSERVICEDIR)/org.whorl.service $(DESTDIR)$(BUSSERVICEDIR)/net.reactivated.Fprint.service \
 	  $(DESTDIR)$(UNITDIR)/whorld.service $(DESTDIR)$(COMPLETIONDIR)/whorl \
+	  $(DESTDIR)$(USERUNITDIR)/whorl-agent.service \
+	  $(DESTDIR)$(USERUNITDIR)/graphical-session.target.wants/whorl-agent.service \
+	  $(DESTDIR)$(AUTOSTARTDIR)/whorl-agent.desktop \
 	  $(DESTDIR)$(SYSUSERSDIR)/whorl.conf $(DESTDIR)$(UDEVDIR)/70-whorl.rules
 	for f in data/man/*.1; do rm -f $(DESTDIR)$(MANDIR)/man1/$${f##*/}; done
 	for f in data/man/*.8; do rm -f $(DESTDIR)$(MANDIR)/man8/$${f##*/}; done

@@ -55,8 +55,10 @@ let testTargets: [Target] = [
     exclude: ["Fixtures"]),
   tests("KeyPairsTests", ["KeyPairs", "SecretMemory"]),
   tests("EnclaveTests", ["Enclave", "Keychain", "KeychainArchive", "KeyPairs", "SecretMemory", "TestKit"]),
+  tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
     [
@@ -132,6 +134,8 @@ let package = Package(
     library("Enclave", ["Keychain", "KeychainArchive", "KeyPairs", "SecretMemory"]),
     program("whorl-passcode", ["CPAM", "SecretMemory", "CPosix"]),
 
+    library("ReleaseLog", ["CSystemd", "CPosix"]),
+
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
     .target(
       name: "CInterfaces",
@@ -143,13 +147,14 @@ let package = Package(
         "ChildProcess", "Bus", "GLibLoop", "Enclave", "Keychain", "KeychainArchive", "KeyPairs", "SecretMemory",
         "PrintStore",
         "ReaderKeeper",
-        "ReaderLink", "CPosix",
+        "ReaderLink", "ReleaseLog", "CPosix",
         "CInterfaces",
       ]),
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
-    library("WhorlCommand", ["WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
+    library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
+    library("WhorlCommand", ["WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

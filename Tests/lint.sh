@@ -40,6 +40,7 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
       CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/*) ;;
       CSeccomp:Sources/ReaderSandbox/* | ReaderSandbox:Sources/whorl-reader/*) ;;
       CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
+      CSystemd:Sources/ReleaseLog/*) ;;
       CPAM:Sources/PAMModuleHosted/* | CSystemd:Sources/PAMModuleHosted/*) ;;
       *) fault "$file imports $module" ;;
     esac

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <syslog.h>
 #include <systemd/sd-bus.h>
+#include <systemd/sd-journal.h>
 #include <time.h>
 
 /// CLOCK_MONOTONIC in microseconds.

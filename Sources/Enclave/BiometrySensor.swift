@@ -16,7 +16,8 @@ public enum BiometryAvailability: Sendable, Hashable {
 public enum MatchScope: Sendable, Hashable {
   /// A login, as with fprintd: any print of the user's on the disk. Releases nothing.
   case login
-  /// A secret: only prints that the enclave has registered.
+  /// A secret, or a login that is to be as safe: only prints that the enclave has registered, on readers that the user
+  /// trusts.
   case secret
 }
 
@@ -37,11 +38,15 @@ public struct MatchRequest: Sendable {
   /// Whether the enclave has registered a print (its bytes as on the disk). For `.secret`, the sensor offers the
   /// reader only those for which this says true; the enclave checks what matched once more by itself.
   public let isRegistered: @Sendable (_ print: [UInt8]) async -> Bool
+  /// Whether a match on a reader may release the user's secrets. For `.secret`, the sensor arms only those readers for
+  /// which this says true; the enclave checks the one that matched once more by itself.
+  public let isTrusted: @Sendable (_ reader: ReaderPlace) async -> Bool
 
   /// A request with these values.
   public init(
     id: UInt64, operation: UInt64, user: UserID, connection: String, scope: MatchScope, seconds: Int,
-    isRegistered: @escaping @Sendable (_ print: [UInt8]) async -> Bool
+    isRegistered: @escaping @Sendable (_ print: [UInt8]) async -> Bool,
+    isTrusted: @escaping @Sendable (_ reader: ReaderPlace) async -> Bool
   ) {
     self.id = id
     self.operation = operation
@@ -50,6 +55,7 @@ public struct MatchRequest: Sendable {
     self.scope = scope
     self.seconds = seconds
     self.isRegistered = isRegistered
+    self.isTrusted = isTrusted
   }
 }
 
@@ -74,9 +80,15 @@ public struct Touch: Sendable, Hashable {
   public var reader: String
   /// The bytes of the print that matched, as on the disk.
   public var print: [UInt8]
+  /// Where the reader stood while it waited, as the daemon knows it by itself; nil where it does not, so that the touch
+  /// counts for no secret.
+  public var place: ReaderPlace?
 
   /// A touch with these values.
-  public init(request: UInt64, user: UserID, finger: String, reader: String, print: [UInt8]) {
+  public init(
+    request: UInt64, user: UserID, finger: String, reader: String, print: [UInt8], place: ReaderPlace?
+  ) {
+    self.place = place
     self.request = request
     self.user = user
     self.finger = finger

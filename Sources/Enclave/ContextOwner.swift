@@ -6,11 +6,15 @@ public struct ContextOwner: Hashable, Sendable {
   public let connection: String
   /// The uid of that connection.
   public let user: UserID
+  /// The one request of that connection that a context is for (`Enclave.contextForRequest`); nil for the program itself,
+  /// which therefore does not own such a context.
+  public let request: UInt64?
 
   /// The caller on that connection with that uid.
-  public init(connection: String, user: UserID) {
+  public init(connection: String, user: UserID, request: UInt64? = nil) {
     self.connection = connection
     self.user = user
+    self.request = request
   }
 }
 

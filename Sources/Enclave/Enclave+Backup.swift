@@ -33,7 +33,7 @@ extension Enclave {
     for protection in needs.protections {
       if let need = try needToUnlock(protection, of: owner.user) { return (need, true) }
     }
-    if let touch, !isRegistered(touch.print, user: owner.user) { throw .denied(Self.notRegistered(touch)) }
+    if let touch { try requireForSecrets(touch, of: owner.user) }
     if needs.passcode, !context.takeForItem(.passcode, at: now) { return (.passcode, false) }
     if needs.biometry, touch == nil, !context.takeForItem(.biometry, at: now) { return (.biometry, false) }
     if needs.presence, !needs.passcode, !needs.biometry, touch == nil, !context.takeForItem(.presence, at: now) {

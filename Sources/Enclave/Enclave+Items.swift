@@ -61,11 +61,18 @@ extension Enclave {
   /// - Parameters:
   ///   - limit: the most items; 0 for all.
   ///   - includeInvalidated: also those whose fingers changed.
+  ///   - reference: of the last item of the part before, so that many items are had in parts; nil for the first.
+  /// - Throws: `.keychain`; `.parameter` for a reference that is not this keychain's.
   public func copyMatching(
-    user: UserID, query: ItemQuery, limit: Int = 0, includeInvalidated: Bool = false
+    user: UserID, query: ItemQuery, limit: Int = 0, includeInvalidated: Bool = false, after reference: [UInt8]? = nil
   ) async throws(EnclaveError) -> [FoundItem] {
     var found: [FoundItem] = []
-    try await search(user, query, includeInvalidated: includeInvalidated) { page throws(EnclaveError) in
+    var last: ItemID?
+    if let reference {
+      last = try withKeychain(of: user) { keychain throws(KeychainError) in keychain.item(of: reference) }
+      guard last != nil else { throw .parameter("\"after\" names no item of this keychain; give what a search gave") }
+    }
+    try await search(user, query, includeInvalidated: includeInvalidated, after: last) { page throws(EnclaveError) in
       if let first = page.damaged.first { throw .keychain(first.error) }
       found += try withKeychain(of: user) { keychain throws(KeychainError) in
         page.items.map { FoundItem(item: $0, reference: keychain.persistentReference(of: $0.id)) }
@@ -78,10 +85,10 @@ extension Enclave {
   /// Goes through the items that match, page by page, until `body` gives false. In between others have their turn at the
   /// enclave: one user's thousands of items hold nobody up.
   private func search(
-    _ user: UserID, _ query: ItemQuery, includeInvalidated: Bool,
+    _ user: UserID, _ query: ItemQuery, includeInvalidated: Bool, after first: ItemID? = nil,
     _ body: (ItemPage) throws(EnclaveError) -> Bool
   ) async throws(EnclaveError) {
-    var last: ItemID?
+    var last = first
     repeat {
       guard !Task.isCancelled else { throw .appCancel }
       let page = try withKeychain(of: user) { keychain throws(KeychainError) in
@@ -178,15 +185,22 @@ extension Enclave {
       password = try await stretch(try requireContext(context, owner).applicationPassword, parameters)
     }
     var access = ItemAccess(context: context, owner: owner, query: query, item: id)
-    while true {
-      // No await between the two: what `redeem` found holds while the secret is decrypted.
-      if let item = try redeem(&access) {
-        let keychain: UserKeychain
-        do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
-        try purpose.check(item.attributes)
-        return try use(keychain, item, password)
+    do throws(EnclaveError) {
+      while true {
+        // No await between the two: what `redeem` found holds while the secret is decrypted.
+        if let item = try redeem(&access) {
+          let keychain: UserKeychain
+          do { keychain = try shelf.keychain(of: owner.user) } catch { throw .keychain(error) }
+          try purpose.check(item.attributes)
+          let result = try use(keychain, item, password)
+          note(owner, purpose.deed, item, nil)
+          return result
+        }
+        access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
       }
-      access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
+    } catch {
+      note(owner, purpose.deed, access.promptedFor, error)
+      throw error
     }
   }
 
@@ -206,9 +220,7 @@ extension Enclave {
     access.promptedFor = item
     let touch = access.touch
     access.touch = nil
-    if let touch {
-      guard isRegistered(touch.print, user: access.owner.user) else { throw .denied(Self.notRegistered(touch)) }
-    }
+    if let touch { try requireForSecrets(touch, of: access.owner.user) }
     access.isLocked = false
     if let need = try needToUnlock(item.accessControl.protection, of: access.owner.user) {
       (access.need, access.isLocked) = (need, true)

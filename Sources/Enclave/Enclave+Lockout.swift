@@ -22,11 +22,15 @@ extension Enclave {
 
   /// Counts a verification that happened outside the enclave (`net.reactivated.Fprint`): to be awaited before the
   /// verdict is told to anybody.
-  /// - Parameter print: the bytes of the print that matched; nil for a miss.
+  /// - Parameters:
+  ///   - print: the bytes of the print that matched; nil for a miss.
+  ///   - place: where the reader stands; nil where that is not known.
   /// - Returns: whether the user is locked out now. A match must then be told as a failure: it came too late.
   /// - Throws: `.keychain` where a miss could not be recorded; the user counts as locked out from then on.
   @discardableResult
-  public func recordExternalVerification(user: UserID, matched print: [UInt8]?) throws(EnclaveError) -> Bool {
+  public func recordExternalVerification(
+    user: UserID, matched print: [UInt8]?, on place: ReaderPlace?
+  ) throws(EnclaveError) -> Bool {
     guard let print else {
       do {
         guard try recordMiss(of: user) == 0 else { return false }
@@ -38,7 +42,7 @@ extension Enclave {
       return true
     }
     guard !isLockedOut(user: user) else { return true }
-    recordMatch(of: user, with: print)
+    recordMatch(of: user, with: print, on: place)
     return false
   }
 
@@ -69,13 +73,19 @@ extension Enclave {
 
   /// A match ends the row of misses. Where that cannot be recorded the count stays, which is the safe side.
   ///
-  /// Where some prints may open secrets, only a match of one of those does: otherwise whoever adds a print file to the
-  /// disk could clear, by logins, the count that guards the secrets.
-  func recordMatch(of user: UserID, with print: [UInt8]) {
+  /// Where some prints may open secrets, only a match of one of those on a trusted reader does: otherwise whoever adds a
+  /// print file to the disk, or plugs in a reader that says yes to everything, could clear, by logins, the count that
+  /// guards the secrets.
+  func recordMatch(of user: UserID, with print: [UInt8], on place: ReaderPlace?) {
     try? withKeychain(of: user) { keychain throws(KeychainError) in
       if try !keychain.biometrySet().isEmpty {
         guard try keychain.isRegistered(print: print) != nil else { return }
-        sawOwner(user)
+        let trusted = try keychain.trustedReaders()
+        if trusted.contains(where: { $0.place == place }) {
+          sawOwner(user)
+        } else if !trusted.isEmpty {
+          return
+        }
       }
       var record = try keychain.lockout()
       guard record.misses > 0 else { return }

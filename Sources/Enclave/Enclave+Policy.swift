@@ -17,7 +17,7 @@ extension Enclave {
       try requireContext(context, owner)
       guard !Task.isCancelled else { throw .appCancel }
       if let touch {
-        guard isRegistered(touch.print, user: owner.user) else { throw .denied(Self.notRegistered(touch)) }
+        try requireForSecrets(touch, of: owner.user)
         // With a reuse time, `matched` has noted the touch already, at its own time.
         if contexts[context]?.reuse == 0 { contexts[context]?.touched(at: clock.uptime()) }
         return Self.satisfied(by: .biometry)
@@ -27,20 +27,25 @@ extension Enclave {
     }
   }
 
-  /// One verification for PAM: any print of the user's on the disk will do. Counts misses, releases nothing.
+  /// One verification for PAM: any print of the user's on the disk will do, on any reader, unless trust is demanded.
+  /// Counts misses, releases nothing.
   ///
   /// The caller's right to ask for that user is the daemon's to check. Cancelling the task ends the wait.
-  /// - Parameter connection: the bus connection of the program that asks.
+  /// - Parameters:
+  ///   - connection: the bus connection of the program that asks.
+  ///   - demandsTrust: whether only what would open a secret will do: a registered print on a trusted reader.
   /// - Returns: the name of the finger that matched.
   public func authenticate(
-    user: UserID, for connection: String = "", options: VerificationOptions = VerificationOptions(),
-    progress: @escaping ProgressHandler = { _ in }
+    user: UserID, for connection: String = "", demandsTrust: Bool = false,
+    options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> String {
     try requireUnlocked(user)  // at once, without waiting in a queue
     let proof = try await touch(
-      of: user, for: connection, context: nil, need: .biometry, scope: .login, options: options, progress: progress)
+      of: user, for: connection, context: nil, need: .biometry, scope: demandsTrust ? .secret : .login,
+      options: options, progress: progress)
     guard !Task.isCancelled else { throw .appCancel }
     guard case .touch(let touch) = proof else { throw .failed("a login was let through without a touch; refused") }
+    if demandsTrust { try requireForSecrets(touch, of: user) }
     return touch.finger
   }
 

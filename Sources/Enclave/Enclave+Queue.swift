@@ -94,6 +94,7 @@ extension Enclave {
           try keychain.biometrySet()
         }
         guard !members.isEmpty else { return finish(id, .failure(.biometryNotEnrolled(.secret))) }
+        try requireTrustedReader(operation.user)
       } catch {
         return finish(id, .failure(error))
       }
@@ -191,7 +192,8 @@ extension Enclave {
     let request = MatchRequest(
       id: wait, operation: operation.id, user: user, connection: operation.connection, scope: operation.scope,
       seconds: Int(max(1, (operation.deadline - clock.uptime() + 999) / 1000)),
-      isRegistered: { print in await self.isRegistered(print, user: user) })
+      isRegistered: { print in await self.isRegistered(print, user: user) },
+      isTrusted: { place in await self.isTrusted(place, user: user) })
     let reporter = operation.reporter
     do {
       return .success(
@@ -240,26 +242,16 @@ extension Enclave {
     do {
       // Others may have missed meanwhile, through net.reactivated.Fprint.
       try requireUnlocked(operation.user)
-      if operation.scope == .secret {
-        let member = try withKeychain(of: operation.user) { keychain throws(KeychainError) in
-          try keychain.isRegistered(print: touch.print)
-        }
-        guard member != nil else { throw EnclaveError.denied(Self.notRegistered(touch)) }
-      }
+      if operation.scope == .secret { try requireForSecrets(touch, of: operation.user) }
     } catch {
-      return finish(id, .failure(error as? EnclaveError ?? .failed("\(error)")))
+      return finish(id, .failure(error))
     }
-    recordMatch(of: operation.user, with: touch.print)
+    recordMatch(of: operation.user, with: touch.print, on: touch.place)
     if operation.scope == .secret, let context = operation.context, contexts[context]?.reuse ?? 0 > 0 {
       contexts[context]?.touched(at: clock.uptime())
     }
     operation.reporter.report(.matched(finger: touch.finger))
     finish(id, .success(.touch(touch)))
-  }
-
-  static func notRegistered(_ touch: Touch) -> String {
-    "the print of \(touch.finger) opens logins but no secrets, for Whorl did not see it enrolled; enrol it again with: "
-      + "whorl enroll \(touch.finger)"
   }
 
   private static func error(of error: SensorError, _ scope: MatchScope) -> EnclaveError {

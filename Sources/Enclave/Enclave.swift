@@ -59,6 +59,8 @@ public actor Enclave {
   var derivations: Set<UserID> = []
   /// For tests: what is done between two parts of an export or import.
   var betweenBackupParts: (@Sendable () async -> Void)?
+  /// Who notes releases and refusals.
+  var recorder: (any ReleaseRecorder)?
   /// Users with a passcode at the verifier.
   var passcodeChecks: Set<UserID> = []
   /// Passcodes that are right and do not open the keybag yet, for which the former one is needed.

@@ -17,6 +17,8 @@ enum Purpose: String {
   case biometrySet = "biometry-set"
   case lockout = "lockout"
   case owner = "owner"
+  case trustedReader = "trusted-reader"
+  case trustedReaders = "trusted-readers"
 
   /// The associated data of a ciphertext of this purpose and user; the caller adds what else it is bound to.
   func associatedData(of user: UserID) -> ByteWriter {

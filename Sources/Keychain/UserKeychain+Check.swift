@@ -55,6 +55,9 @@ extension UserKeychain {
       }
     }
     try look("the registered fingers") { () throws(KeychainError) in _ = try biometrySet() }
+    try look("the trusted readers (whorl reader distrust --all empties the list)") { () throws(KeychainError) in
+      _ = try trustedReaders()
+    }
     try look("the owner") { () throws(KeychainError) in _ = try owner() }
     if try lockout().isDamaged {
       problems.append("the lockout record is damaged; the password renews it: whorl verify")

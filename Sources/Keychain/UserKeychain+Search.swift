@@ -107,8 +107,8 @@ extension UserKeychain {
     return writer.bytes + Sealing.keyedHash(Array("reference".utf8) + writer.bytes, key: keys.search, count: 16)
   }
 
-  /// The item that such bytes name; nil where they are not this keychain's.
-  private func item(of reference: [UInt8]) -> ItemID? {
+  /// The item that such bytes name, whether it is still there or not; nil where they are not this keychain's.
+  public func item(of reference: [UInt8]) -> ItemID? {
     let id: Int64? = reference.withUnsafeBytes { source in
       var reader = ByteReader(source)
       guard reader.number(UInt8.self) == Self.referenceVersion else { return nil }

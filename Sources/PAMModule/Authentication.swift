@@ -74,7 +74,8 @@ struct Authentication: ~Copyable {
     guard
       call.append(text: user), call.append(text: service), call.open(.array, "{sv}"),
       call.append(option: "operation", uint64: operation), call.append(option: "timeout", uint32: seconds),
-      call.append(option: "max-tries", uint32: options.maxTries), call.close()
+      call.append(option: "max-tries", uint32: options.maxTries),
+      !options.trustedReaders || call.append(option: "trusted-readers", flag: true), call.close()
     else { return .noDaemon }
     let cookie = try bus.send(call)
     budget.requestSent(now: csystemd_monotonic_usec(), seconds: seconds)

@@ -93,6 +93,13 @@ struct BusMessage: ~Copyable {
     return append(option: key, type: .uint64, signature: "t", value: &value)
   }
 
+  /// Appends one entry of an a{sv} that is open.
+  func append(option key: StaticString, flag: Bool) -> Bool {
+    // sd-bus takes a boolean as an int.
+    var value: CInt = flag ? 1 : 0
+    return append(option: key, type: .boolean, signature: "b", value: &value)
+  }
+
   private func append(
     option key: StaticString, type: BusType, signature: StaticString, value: UnsafeRawPointer
   ) -> Bool {
@@ -109,11 +116,12 @@ struct BusMessage: ~Copyable {
 
 /// D-Bus type codes.
 enum BusType {
-  case string, uint32, uint64, array, variant, entry
+  case string, boolean, uint32, uint64, array, variant, entry
 
   var code: CChar {
     switch self {
     case .string: 0x73
+    case .boolean: 0x62
     case .uint32: 0x75
     case .uint64: 0x74
     case .array: 0x61

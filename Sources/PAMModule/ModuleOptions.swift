@@ -9,6 +9,8 @@ struct ModuleOptions: Equatable {
   var debug = false
   /// Show prompts even where the program asked for silence: sudo before 1.9.16 always does.
   var alwaysPrompt = false
+  /// Take only what would open a secret: a finger that was registered with the passcode, on a trusted reader.
+  var trustedReaders = false
 
   /// The longest silent wait in seconds: nobody was told that a finger is awaited.
   static let silentTimeout: UInt32 = 5
@@ -31,6 +33,8 @@ struct ModuleOptions: Equatable {
       debug = true
     } else if equals(argument, "always-prompt") {
       alwaysPrompt = true
+    } else if equals(argument, "trusted-readers") {
+      trustedReaders = true
     } else if let value = number(after: "timeout=", in: argument, within: 1...300) {
       timeout = value
     } else if let value = number(after: "max-tries=", in: argument, within: 1...5) {

@@ -51,12 +51,13 @@ enum PathRules {
   static var version: Int32 { cposix_landlock_version() }
 
   /// Restricts this thread and those that it starts.
-  static func apply(_ exemptions: Exemptions) throws(ReaderSandbox.Failure) {
+  /// - Parameter nodes: the only readers' nodes that can be opened; nil for all.
+  static func apply(_ exemptions: Exemptions, only nodes: [String]?) throws(ReaderSandbox.Failure) {
     guard version >= 1 else { return }
     let powers = Powers(version: version)
     let ruleset = try makeRuleset(powers)
     defer { close(ruleset) }
-    for (path, access) in rules(exemptions) { try allow(access, path, in: ruleset, powers) }
+    for (path, access) in rules(exemptions, nodes) { try allow(access, path, in: ruleset, powers) }
     try check(cposix_landlock_restrict(ruleset), "landlock_restrict_self")
   }
 
@@ -66,11 +67,12 @@ enum PathRules {
     return ruleset
   }
 
-  private static func rules(_ exemptions: Exemptions) -> [(String, Access)] {
+  private static func rules(_ exemptions: Exemptions, _ nodes: [String]?) -> [(String, Access)] {
     var rules = readable.map { ($0, Access.read) }
-    rules += [("/dev", .readFolder), ("/dev/null", .device), ("/dev/bus/usb", [.device, .readFolder])]
-    // libfprint looks for these once, at the start, as we do; USB devices come and go below their folder.
-    rules += deviceNodes().map { ($0, .device) }
+    rules += [("/dev", .readFolder), ("/dev/null", .device)]
+    // libfprint looks for what is not on USB once, at the start, as we do; USB devices come and go below their folder.
+    rules.append(("/dev/bus/usb", nodes == nil ? [.device, .readFolder] : .readFolder))
+    rules += (nodes ?? deviceNodes()).map { ($0, .device) }
     rules += exemptions.socketFolders.map { ($0, [.makeSocket, .removeFile] as Access) }
     if let folder = exemptions.mockFolder {
       rules.append((folder, [.device, .readFolder, .makeSocket, .removeFile]))

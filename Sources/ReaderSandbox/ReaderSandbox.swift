@@ -38,7 +38,10 @@ public enum ReaderSandbox {
   /// - Parameters:
   ///   - place: where it runs.
   ///   - kept: the highest descriptor that stays open.
-  public static func enter(_ place: Place, keepingDescriptorsUpTo kept: Int32) throws(Failure) {
+  ///   - nodes: the only readers' nodes that may be opened; nil for all there are and will be.
+  public static func enter(
+    _ place: Place, keepingDescriptorsUpTo kept: Int32, only nodes: [String]? = nil
+  ) throws(Failure) {
     let account: Account? =
       switch place {
       case .system: try Account.toBecome()
@@ -51,7 +54,7 @@ public enum ReaderSandbox {
     try Privileges.shed(becoming: account)
     try ProcessLimits.apply()
     let exemptions = Exemptions(place)
-    try PathRules.apply(exemptions)
+    try PathRules.apply(exemptions, only: nodes)
     try CallFilter.apply(exemptions)
   }
 

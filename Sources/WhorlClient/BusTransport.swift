@@ -34,6 +34,17 @@ public final class BusTransport: WhorlTransport {
     return WhorlStatus(try options(reply.arguments[0], "GetStatus"))
   }
 
+  /// GetLog.
+  public func log(limit: UInt32) async throws(WhorlError) -> [WhorlLogEntry] {
+    let reply = try await call(
+      Self.authentication, "GetLog", [.options(limit == 0 ? [:] : ["limit": .uint32(limit)])], expecting: "aa{sv}")
+    var entries: [WhorlLogEntry] = []
+    for value in reply.arguments[0].asArray ?? [] {
+      entries.append(WhorlLogEntry(try options(value, "GetLog")))
+    }
+    return entries
+  }
+
   /// How long a removal may take: polkit may ask, and readers may be slow.
   private static let removalTimeout = 300_000
 
@@ -75,11 +86,12 @@ public final class BusTransport: WhorlTransport {
 
   /// CreateContext.
   public func createContext(
-    reuseSeconds: UInt32, interactionNotAllowed: Bool
+    reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
   ) async throws(WhorlError) -> WhorlContext {
     var options: [String: BusValue] = [:]
     if reuseSeconds > 0 { options["reuse-duration"] = .uint32(reuseSeconds) }
     if interactionNotAllowed { options["interaction-not-allowed"] = .boolean(true) }
+    if promptsItself { options["prompts-itself"] = .boolean(true) }
     let reply = try await call(Self.authentication, "CreateContext", [.options(options)], expecting: "u")
     return WhorlContext(number: reply.arguments[0].asUInt32 ?? 0, daemon: reply.sender)
   }
@@ -138,6 +150,41 @@ public final class BusTransport: WhorlTransport {
       daemon: context.daemon, timeoutMilliseconds: 120_000)
   }
 
+  /// AdoptFingers.
+  public func adopt(
+    fingers: [String]?, on reader: String?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    var options: [String: BusValue] = [:]
+    if let fingers { options["fingers"] = .strings(fingers) }
+    if let reader { options["reader"] = .objectPath(reader) }
+    let reply = try await call(
+      Self.authentication, "AdoptFingers", [.uint32(context.number), .options(options)], expecting: "a{sv}",
+      daemon: context.daemon)
+    return WhorlAdoption(try self.options(reply.arguments[0], "AdoptFingers"))
+  }
+
+  /// ListReaders.
+  public func readers() async throws(WhorlError) -> [WhorlReader] {
+    let reply = try await call(Self.authentication, "ListReaders", expecting: "aa{sv}")
+    var readers: [WhorlReader] = []
+    for value in (reply.arguments[0].asArray ?? []).prefix(256) {
+      readers.append(WhorlReader(try options(value, "ListReaders")))
+    }
+    return readers
+  }
+
+  /// TrustReader.
+  public func trust(reader: String, in context: WhorlContext) async throws(WhorlError) {
+    _ = try await call(
+      Self.authentication, "TrustReader", [.uint32(context.number), .string(reader)], expecting: "",
+      daemon: context.daemon)
+  }
+
+  /// DistrustReader.
+  public func distrust(reader: String?) async throws(WhorlError) {
+    _ = try await call(Self.authentication, "DistrustReader", [.string(reader ?? "")], expecting: "")
+  }
+
   /// MakeRecoveryKey.
   public func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
     let reply = try await call(
@@ -180,7 +227,7 @@ public final class BusTransport: WhorlTransport {
 
   /// Authenticate.
   public func authenticate(
-    user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
+    user: String, service: String, prompt: WhorlPrompt, noWait: Bool, demandsTrust: Bool,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> String {
     // Without a context there is nothing to cancel by: a connection of its own, which ends the request with it.
@@ -189,6 +236,7 @@ public final class BusTransport: WhorlTransport {
     let reply = try await prompting(in: nil, over: link, prompt, progress) { (options) throws(WhorlError) in
       var options = options
       if noWait { options["no-wait"] = .boolean(true) }
+      if demandsTrust { options["trusted-readers"] = .boolean(true) }
       return try await link.call(
         Self.path, Self.authentication, "Authenticate", [.string(user), .string(service), .options(options)],
         expecting: "s", timeoutMilliseconds: nil)
@@ -213,11 +261,12 @@ public final class BusTransport: WhorlTransport {
 
   /// CopyMatching.
   public func items(
-    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool
+    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool, after reference: [UInt8]?
   ) async throws(WhorlError) -> [WhorlItem] {
     var options: [String: BusValue] = [:]
     if limit > 0 { options["limit"] = .uint32(limit) }
     if includingInvalidated { options["invalidated"] = .boolean(true) }
+    if let reference { options["after"] = .bytes(reference) }
     let reply = try await call(
       Self.keychain, "CopyMatching", [.options(query.values), .options(options)], expecting: "aa{sv}")
     var items: [WhorlItem] = []

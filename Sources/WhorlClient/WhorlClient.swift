@@ -18,6 +18,12 @@ public final class WhorlClient {
   /// What there is to know without asking for a finger.
   public func status() async throws(WhorlError) -> WhorlStatus { try await transport.status() }
 
+  /// What became of the requests for the caller's own secrets, the newest first.
+  /// - Parameter limit: the most entries; 0 leaves that to the daemon.
+  public func log(limit: UInt32 = 0) async throws(WhorlError) -> [WhorlLogEntry] {
+    try await transport.log(limit: limit)
+  }
+
   // MARK: Accounts
 
   /// What a command for another account has to say beforehand. For root: `.denied` for others. `.noSuchUser` where
@@ -44,17 +50,21 @@ public final class WhorlClient {
   /// - Parameters:
   ///   - reuseSeconds: how long one authentication covers further requests in the context: 0 to 300.
   ///   - interactionNotAllowed: what would prompt fails with `.notInteractive` at once.
+  ///   - promptsItself: for a program that is the person's own terminal: it shows what is asked, and where the passcode
+  ///     is wanted gets `.passcodeNeeded` and gives it by ``providePasscode(_:to:)``. For all others the daemon has the
+  ///     user's agent (`whorl agent`) do both; without one that is `.notInteractive`.
   public func createContext(
-    reuseSeconds: UInt32 = 0, interactionNotAllowed: Bool = false
+    reuseSeconds: UInt32 = 0, interactionNotAllowed: Bool = false, promptsItself: Bool = false
   ) async throws(WhorlError) -> WhorlContext {
-    try await transport.createContext(reuseSeconds: reuseSeconds, interactionNotAllowed: interactionNotAllowed)
+    try await transport.createContext(
+      reuseSeconds: reuseSeconds, interactionNotAllowed: interactionNotAllowed, promptsItself: promptsItself)
   }
 
   /// Ends a context; what runs in it fails with `.appCancel`.
   public func invalidate(_ context: WhorlContext) async throws(WhorlError) { try await transport.invalidate(context) }
 
-  /// Asks for a finger (or, with `.owner`, `.passcodeNeeded` asks for the passcode) and gives the constraints that
-  /// the context now satisfies.
+  /// Asks for a finger, or with `.owner` for the passcode where no finger will do, and gives the constraints that the
+  /// context now satisfies.
   ///
   /// Cancelling the task ends everything that runs in the context.
   public func evaluate(
@@ -68,6 +78,31 @@ public final class WhorlClient {
   public func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError) {
     try await transport.providePasscode(passcode, to: context)
   }
+
+  /// Registers fingers of the caller's that are enrolled, so that they may open secrets.
+  ///
+  /// - Parameters:
+  ///   - fingers: those alone, by their names; nil for all.
+  ///   - reader: the object path of the only reader that counts; nil for all that are there.
+  ///   - context: one that was just given the passcode; `.passcodeNeeded` otherwise.
+  public func adopt(
+    fingers: [String]? = nil, on reader: String? = nil, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    try await transport.adopt(fingers: fingers, on: reader, in: context)
+  }
+
+  /// The readers that are there, then those that the caller trusts and are not there.
+  public func readers() async throws(WhorlError) -> [WhorlReader] { try await transport.readers() }
+
+  /// Trusts a reader, by its ``WhorlReader/id``, with the caller's secrets.
+  ///
+  /// - Parameter context: one that was just given the passcode; `.passcodeNeeded` otherwise.
+  public func trust(reader: String, in context: WhorlContext) async throws(WhorlError) {
+    try await transport.trust(reader: reader, in: context)
+  }
+
+  /// Trusts a reader no more; nil for all of them. Needs no passcode.
+  public func distrust(reader: String?) async throws(WhorlError) { try await transport.distrust(reader: reader) }
 
   /// Gives the login password from before the last change to a context, once, where the status's keybag is
   /// "former-passcode-needed". `.authenticationFailed` for another one.
@@ -121,11 +156,15 @@ public final class WhorlClient {
   }
 
   /// One verification for another program's login: root for any user, others for themselves. Gives the finger.
+  ///
+  /// - Parameter demandsTrust: only what would open a secret counts: a registered finger on a trusted reader.
   public func authenticate(
     user: String, service: String, prompt: WhorlPrompt = WhorlPrompt(reason: ""), noWait: Bool = false,
+    demandsTrust: Bool = false,
     progress: @escaping @GLibActor (WhorlProgress) -> Void = { _ in }
   ) async throws(WhorlError) -> String {
-    try await transport.authenticate(user: user, service: service, prompt: prompt, noWait: noWait, progress: progress)
+    try await transport.authenticate(
+      user: user, service: service, prompt: prompt, noWait: noWait, demandsTrust: demandsTrust, progress: progress)
   }
 
   // MARK: Items
@@ -150,14 +189,32 @@ public final class WhorlClient {
   /// - Parameters:
   ///   - limit: the most to give; 0 for all.
   ///   - includingInvalidated: also those that are gone because the fingers changed.
+  ///   - reference: the persistent reference of the last item of the part before, to have many items in parts.
   public func copyMatching(
-    _ query: WhorlAttributes, limit: UInt32 = 0, includingInvalidated: Bool = false
+    _ query: WhorlAttributes, limit: UInt32 = 0, includingInvalidated: Bool = false, after reference: [UInt8]? = nil
   ) async throws(WhorlError) -> [WhorlItem] {
     do throws(WhorlError) {
-      return try await transport.items(matching: query, limit: limit, includingInvalidated: includingInvalidated)
+      return try await transport.items(
+        matching: query, limit: limit, includingInvalidated: includingInvalidated, after: reference)
     } catch  where error.code == .itemNotFound {
       return []
     }
+  }
+
+  /// The items that match, in parts of at most `count`, so that many of them take little memory.
+  ///
+  /// - Parameter body: takes a part; not called for none.
+  public func forEachPart(
+    of query: WhorlAttributes, count: UInt32 = 500, includingInvalidated: Bool = false,
+    _ body: ([WhorlItem]) async throws(WhorlError) -> Void
+  ) async throws(WhorlError) {
+    var last: [UInt8]?
+    repeat {
+      let part = try await copyMatching(
+        query, limit: count, includingInvalidated: includingInvalidated, after: last)
+      if !part.isEmpty { try await body(part) }
+      last = part.count == Int(count) ? part.last?.attributes.persistentReference : nil
+    } while last != nil
   }
 
   /// The secret of the first item that matches, once its constraints are satisfied in the context.

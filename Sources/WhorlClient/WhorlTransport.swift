@@ -9,6 +9,8 @@ public import SecretMemory
 public protocol WhorlTransport: AnyObject {
   /// GetStatus.
   func status() async throws(WhorlError) -> WhorlStatus
+  /// GetLog: the newest first. `limit` 0 leaves the number to the daemon.
+  func log(limit: UInt32) async throws(WhorlError) -> [WhorlLogEntry]
   /// GetAccountStatus: for root.
   func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
   /// ForgetUser: for root, and with polkit's leave.
@@ -16,7 +18,9 @@ public protocol WhorlTransport: AnyObject {
   /// RenameUser: for root.
   func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed
   /// CreateContext. `reuseSeconds`: 0 to 300.
-  func createContext(reuseSeconds: UInt32, interactionNotAllowed: Bool) async throws(WhorlError) -> WhorlContext
+  func createContext(
+    reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
+  ) async throws(WhorlError) -> WhorlContext
   /// InvalidateContext.
   func invalidate(_ context: WhorlContext) async throws(WhorlError)
   /// EvaluatePolicy; gives the constraints that the context now satisfies.
@@ -26,6 +30,16 @@ public protocol WhorlTransport: AnyObject {
   ) async throws(WhorlError) -> [WhorlConstraint]
   /// ProvidePasscode.
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// AdoptFingers, with the passcode in the context; `fingers` nil is all, `reader` nil every one that is there.
+  func adopt(
+    fingers: [String]?, on reader: String?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption
+  /// ListReaders.
+  func readers() async throws(WhorlError) -> [WhorlReader]
+  /// TrustReader, with the passcode in the context.
+  func trust(reader: String, in context: WhorlContext) async throws(WhorlError)
+  /// DistrustReader; nil for all of them.
+  func distrust(reader: String?) async throws(WhorlError)
   /// ProvideFormerPasscode.
   func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
   /// ProvideRecoveryKey.
@@ -46,7 +60,7 @@ public protocol WhorlTransport: AnyObject {
   func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError)
   /// Authenticate; gives the finger that matched. For root any user, for others themselves.
   func authenticate(
-    user: String, service: String, prompt: WhorlPrompt, noWait: Bool,
+    user: String, service: String, prompt: WhorlPrompt, noWait: Bool, demandsTrust: Bool,
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> String
 
@@ -55,9 +69,9 @@ public protocol WhorlTransport: AnyObject {
     _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?,
     secret: borrowing SecretBytes
   ) async throws(WhorlError)
-  /// CopyMatching, in the order of adding. `limit` 0 is no limit.
+  /// CopyMatching, in the order of adding. `limit` 0 is no limit; `reference` is that of the last item before.
   func items(
-    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool
+    matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool, after reference: [UInt8]?
   ) async throws(WhorlError) -> [WhorlItem]
   /// CopySecret: of the first item that matches.
   func secret(

@@ -60,7 +60,7 @@ final class Authorization {
     explain: @escaping Explain
   ) async throws(CommandFailure) -> Authorization {
     do throws(WhorlError) {
-      let context = try await service.openContext()
+      let context = try await service.openContext(promptsItself: console.hasTerminal)
       let takesFinger = ![Requirement.none, .passcode].map(\.constraints).contains(constraints)
       let status = takesFinger ? try? await service.status() : nil
       // An account without a password has nothing to type there, and during a pause none is looked at.

@@ -30,6 +30,8 @@ final class BusService: Service {
 
   func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
 
+  func log() async throws(WhorlError) -> [WhorlLogEntry] { try await whorl.log() }
+
   func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten { try await whorl.forget(target) }
 
   func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
@@ -39,9 +41,22 @@ final class BusService: Service {
   // MARK: - Items
 
   func items(named name: String?) async throws(WhorlError) -> [ItemListing] {
-    let items = try await whorl.copyMatching(query(name), includingInvalidated: true)
+    listings(of: try await whorl.copyMatching(query(name), includingInvalidated: true), named: name)
+  }
+
+  /// So many items are asked for at a time.
+  private static let part: UInt32 = 500
+
+  func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?) {
+    let items = try await whorl.copyMatching(
+      query(nil), limit: Self.part, includingInvalidated: true, after: reference)
+    let next = items.count == Int(Self.part) ? items.last?.attributes.persistentReference : nil
+    return (listings(of: items, named: nil), next)
+  }
+
+  private func listings(of items: [WhorlItem], named name: String?) -> [ItemListing] {
     // A query is a wish: what the command shows and changes is what it asked for.
-    return items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
+    items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
       .map {
         ItemListing(
           name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue),
@@ -101,7 +116,23 @@ final class BusService: Service {
 
   // MARK: - Contexts
 
-  func openContext() async throws(WhorlError) -> WhorlContext { try await whorl.createContext() }
+  func openContext(promptsItself: Bool, lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext {
+    try await whorl.createContext(reuseSeconds: seconds, promptsItself: promptsItself)
+  }
+
+  func adopt(
+    _ fingers: [String]?, on reader: ReaderListing?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    try await whorl.adopt(fingers: fingers, on: reader?.path, in: context)
+  }
+
+  func knownReaders() async throws(WhorlError) -> [WhorlReader] { try await whorl.readers() }
+
+  func trust(_ reader: String, in context: WhorlContext) async throws(WhorlError) {
+    try await whorl.trust(reader: reader, in: context)
+  }
+
+  func distrust(_ reader: String?) async throws(WhorlError) { try await whorl.distrust(reader: reader) }
 
   func closeContext(_ context: WhorlContext) async {
     // In a task of its own, for the command's may be cancelled; the context ends with the connection anyway.

@@ -41,9 +41,12 @@ struct Commands {
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
     case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain:
       try await performOnSecrets(invocation)
+    case .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
     case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
+    case .log(let json): try await log(json: json)
+    case .agent(let pinentry): try await agent(pinentry)
     }
     return .ok
   }
@@ -64,6 +67,10 @@ struct Commands {
       case .remove(let name): try await remove(name)
       case .export(let order): try await export(order)
       case .importFile(let order): try await importFile(order)
+      case .adopt(let fingers): try await adopt(fingers)
+      case .readerList: try await listReaders()
+      case .readerTrust(let id): try await trustReader(id)
+      case .readerDistrust(let which): try await distrustReader(which)
       case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()

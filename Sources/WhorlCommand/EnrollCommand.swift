@@ -7,11 +7,25 @@ extension Commands {
     // Before anybody is asked for a touch it is known that there is a reader and that it is ours.
     let reader = try await readers()[0]
     // Nobody enrols while fingers are locked out.
-    try await endLockout(of: user)
+    let passcode = try await endLockout(of: user, lasting: Self.registrationSeconds)
     // Nobody touches the reader for a print that could not be registered.
     if let trouble = await storeTrouble(of: user) { throw trouble }
     let replaces = try await enrolled(user, reader).contains(finger.name)
-    try await warnOfBoundSecrets(user)
+    // Without a password in it nothing is destroyed, unless the finger that is replaced was one of those that count.
+    if user.isCaller || replaces { try await warnOfBoundSecrets(user) }
+    let registration = try await offerRegistration(of: finger, user, given: passcode)
+    do throws(CommandFailure) {
+      try await enroll(finger, user, reader, replaces: replaces, registration)
+    } catch {
+      await end(registration)
+      throw error
+    }
+    await end(registration)
+  }
+
+  private func enroll(
+    _ finger: FingerName, _ user: TargetUser, _ reader: ReaderListing, replaces: Bool, _ registration: Registration
+  ) async throws(CommandFailure) {
     try await claimed(reader, for: user) { reader async throws(CommandFailure) in
       let deed = replaces ? "Enrolling anew" : "Enrolling"
       await console.tell("\(deed) the \(finger.words) of \(user.shown) on \(Escaping.shown(reader.name, limit: 64)).")
@@ -22,7 +36,10 @@ extension Commands {
       }
       try await scan(finger, reader, user)
       try await confirm(finger, user, reader, replaces: replaces)
+      // Under the claim, so that nobody puts another print in its place before.
+      let remark = try await register(finger, reader, registration)
       await console.tell("The \(finger.words) of \(user.shown) is enrolled.")
+      if let remark { await console.tell(remark) }
     }
   }
 

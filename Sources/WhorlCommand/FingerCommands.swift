@@ -164,7 +164,7 @@ extension Commands {
     "whorl \(verb)\(user.isCaller ? "" : " --user \(user.shown)")"
   }
 
-  private func notEnrolled(_ finger: FingerName, _ user: TargetUser, _ fingers: [String]) -> CommandFailure {
+  func notEnrolled(_ finger: FingerName, _ user: TargetUser, _ fingers: [String]) -> CommandFailure {
     let list = fingers.map { Escaping.shown($0, limit: 64) }.joined(separator: ", ")
     return CommandFailure(.notFound, "\(finger.words) of \(user.shown) is not enrolled; enrolled: \(list)")
   }

@@ -14,8 +14,16 @@ enum HelpTexts {
       verify [FINGER]    check a finger
       fingers            list the enrolled fingers
       delete [FINGER]    delete a finger, or all
-        -u, --user NAME  of all but status: another user's fingers
+      adopt [FINGER...]  let fingers that are enrolled already open secrets
+        -u, --user NAME  of all but status and adopt: another user's fingers
         -a, --all        of delete: all fingers, without asking
+
+    Readers:
+      reader list        list the readers, and which may open secrets
+      reader trust [ID]  let a reader open secrets
+      reader distrust [ID]
+                         let it open none any more
+        -a, --all        of distrust: all readers
 
     Secrets:
       set NAME           store a secret from standard input or a prompt
@@ -59,6 +67,14 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
+      log                show what programs were given, and what they were refused
+          --json         as JSON
+
+    Desktop:
+      agent              show what programs ask of you, and ask for your password
+          --pinentry PATH
+                         instead of \(InvocationParser.standardPinentry)
+
     Options follow the command. Before a NAME that begins with a dash write --.
     More about a command: whorl help COMMAND
 
@@ -76,6 +92,8 @@ enum HelpTexts {
     case .verify: "whorl verify [FINGER] [--user NAME]"
     case .fingers: "whorl fingers [--user NAME]"
     case .delete: "whorl delete [FINGER | --all] [--user NAME]"
+    case .adopt: "whorl adopt [FINGER...]"
+    case .reader: "whorl reader list\n       whorl reader trust [ID]\n       whorl reader distrust [ID | --all]"
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
@@ -99,6 +117,8 @@ enum HelpTexts {
       """
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
+    case .agent: "whorl agent [--pinentry PATH]"
+    case .log: "whorl log [--json]"
     }
   }
 
@@ -112,6 +132,8 @@ enum HelpTexts {
     case .enroll:
       """
       Enrols a finger and checks it with one more touch. Under sudo it is the finger of whoever called sudo.
+      On a terminal it asks for your password first: a finger that was enrolled without it opens logins, but no secret
+      until whorl adopt. Enter alone goes on without.
       A finger that is enrolled already gets a new print; where the check fails, it is not enrolled any more.
       Where fingers are locked out, your password ends that first.
       Fingers: left- or right- with thumb, index-finger, middle-finger, ring-finger or little-finger.
@@ -127,6 +149,20 @@ enum HelpTexts {
       """
       Deletes a finger. Without one, all of them, after asking; --all does not ask.
       Secrets that require the current fingers are destroyed by it; they are named first.
+      """
+    case .adopt:
+      """
+      Lets fingers open your secrets that open logins so far: those that a settings window, fprintd, or an administrator
+      enrolled. Asks for your password. Without a name it means all of them. Where it is clear which reader they were
+      enrolled on, that is trusted from then on.
+      Secrets that require the current fingers are destroyed by it; they are named first.
+      """
+    case .reader:
+      """
+      A secret opens only on a reader that you trust: the one that you enrolled a finger on, at the place where it stood
+      then. Another one, or the same at another place, opens logins alone until you trust it with your password.
+      reader list shows, with a tab between: id, name, trusted or untrusted, and where it is. trust and distrust take the
+      id; it may be left out where only one reader can be meant. distrust asks for no password.
       """
     case .set:
       """
@@ -217,6 +253,19 @@ enum HelpTexts {
       Removes all that is kept for an account: its secrets, its fingers on the disk and on the chips of the readers that
       are there, and its lockout. For root or an administrator. Works after the account itself was deleted, too.
       Says what it removed, and what could not be removed.
+      """
+    case .log:
+      """
+      Shows what became of the requests for your secrets, the oldest first: when, whether the secret was released or why
+      it was refused, what was to be done, the secret (#, where it is gone), what it requires, and the program that asked.
+      With --json an array of objects.
+      """
+    case .agent:
+      """
+      Serves the desktop session that it runs in, until it is ended: shows as notifications which programs ask for a
+      finger or the password, and for what, with a button that cancels, and collects the password through pinentry,
+      for whorld alone. The desktop starts it by itself. Exit code 0 when it is ended or the session is, 14 where
+      another one serves the session.
       """
     case .renameUser:
       """

@@ -13,6 +13,12 @@ enum Invocation: Sendable, Equatable {
   case get(name: String)
   case list
   case remove(name: String)
+  /// No fingers: all that are enrolled.
+  case adopt([FingerName])
+  case readerList
+  /// No id: the only one that it can mean.
+  case readerTrust(id: String?)
+  case readerDistrust(WhichReader)
   case key(KeyInvocation)
   case export(ExportOrder)
   case importFile(ImportOrder)
@@ -26,16 +32,30 @@ enum Invocation: Sendable, Equatable {
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
+  /// The program that asks for the passcode.
+  case agent(pinentry: String)
+  /// What became of requests for the caller's secrets.
+  case log(json: Bool)
 }
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
-  case status, enroll, verify, fingers, delete, set, get, list, rm, key, export
+  case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, key, export
   case importFile = "import"
-  case unlock, lock, recover, keychain
+  case unlock, lock, recover, keychain, agent, log
   case recoveryKey = "recovery-key"
   case forget
   case renameUser = "rename-user"
+}
+
+/// Which reader `reader distrust` is about.
+enum WhichReader: Sendable, Equatable {
+  /// The only one that is trusted.
+  case only
+  /// The one of that id.
+  case id(String)
+  /// Each that is trusted.
+  case all
 }
 
 /// What `keychain` does.

@@ -15,6 +15,11 @@ enum InvocationParser {
   private static let revoke = ArgumentScanner.Option(name: "revoke", letter: nil, takesValue: false)
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
+  private static let json = ArgumentScanner.Option(name: "json", letter: nil, takesValue: false)
+  private static let pinentry = ArgumentScanner.Option(name: "pinentry", letter: nil, takesValue: true)
+  /// The pinentry that distributions choose.
+  static let standardPinentry = "/usr/bin/pinentry"
+
   /// - Throws: `.usage`, naming the word that is wrong.
   static func parse(_ words: [String]) throws(CommandFailure) -> Invocation {
     let words = words.first == "--" ? Array(words.dropFirst()) : words
@@ -72,13 +77,16 @@ enum InvocationParser {
     switch verb {
     case .enroll, .verify, .fingers: [user, help]
     case .delete: [user, all, help]
+    case .reader: [all, help]
     case .set: [require, accessible, help]
     case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
     case .forget: [uid, yes, help]
     case .export: BackupOrders.exportOptions + [help]
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
-    case .status, .renameUser, .get, .list, .rm, .lock, .keychain, .key: [help]
+    case .agent: [pinentry, help]
+    case .log: [json, help]
+    case .status, .renameUser, .adopt, .get, .list, .rm, .lock, .keychain, .key: [help]
     }
   }
 
@@ -118,6 +126,11 @@ enum InvocationParser {
         throw CommandFailure(.usage, "delete takes a finger or --all, not both")
       }
       return .delete(finger, user: try userName(value("user")), confirmed: given("all"))
+    case .adopt:
+      return .adopt(
+        try operands.map { word throws(CommandFailure) in try finger([word], verb) ?? .standard })
+    case .reader:
+      return try reader(operands, all: given("all"))
     case .set:
       return .set(
         name: try itemName(operands, verb), requirement: try requirement(value("require")),
@@ -130,6 +143,16 @@ enum InvocationParser {
       return .importFile(
         try BackupOrders.import(
           operands, scanned.options, try requirement(value("require")), try accessibility(value("accessible"))))
+    case .log:
+      try none(operands, verb)
+      return .log(json: given("json"))
+    case .agent:
+      try none(operands, verb)
+      let program = value("pinentry") ?? standardPinentry
+      guard program.contains("/") else {
+        throw CommandFailure(.usage, "--pinentry takes a program's path, not \(Escaping.quoted(program))")
+      }
+      return .agent(pinentry: program)
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))
@@ -163,6 +186,32 @@ enum InvocationParser {
   private static func none(_ operands: [String], _ verb: Verb) throws(CommandFailure) {
     guard let extra = operands.first else { return }
     throw CommandFailure(.usage, "\(verb.rawValue) takes no argument; leave out \(Escaping.quoted(extra))")
+  }
+
+  private static func reader(_ operands: [String], all: Bool) throws(CommandFailure) -> Invocation {
+    let known = "list, trust or distrust"
+    guard let deed = operands.first else {
+      throw CommandFailure(.usage, "reader needs to know what to do: \(known)")
+    }
+    guard operands.count <= 2 else {
+      throw CommandFailure(.usage, "reader \(deed) takes one reader; leave out \(Escaping.quoted(operands[2]))")
+    }
+    let id = operands.count == 2 ? operands[1] : nil
+    if let id, id.isEmpty { throw CommandFailure(.usage, "the reader's id is empty; whorl reader list shows it") }
+    if all, deed != "distrust" || id != nil {
+      throw CommandFailure(.usage, "--all goes with reader distrust, and with no reader; leave it out")
+    }
+    switch deed {
+    case "list":
+      guard id == nil else {
+        throw CommandFailure(.usage, "reader list takes no argument; leave out \(Escaping.quoted(operands[1]))")
+      }
+      return .readerList
+    case "trust": return .readerTrust(id: id)
+    case "distrust": return .readerDistrust(all ? .all : id.map { .id($0) } ?? .only)
+    default:
+      throw CommandFailure(.usage, "reader does not know \(Escaping.quoted(deed)); it takes \(known)")
+    }
   }
 
   private static func finger(_ operands: [String], _ verb: Verb) throws(CommandFailure) -> FingerName? {

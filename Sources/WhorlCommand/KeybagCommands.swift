@@ -129,7 +129,9 @@ extension Commands {
     _ body: (WhorlContext) async throws(CommandFailure) -> Void
   ) async throws(CommandFailure) {
     let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext() } catch { throw failure(error, Self.subject) }
+    do throws(WhorlError) { context = try await service.openContext(promptsItself: true) } catch {
+      throw failure(error, Self.subject)
+    }
     do throws(CommandFailure) { try await body(context) } catch {
       await service.closeContext(context)
       throw error

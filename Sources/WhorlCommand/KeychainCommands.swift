@@ -35,7 +35,9 @@ extension Commands {
     if let obstacle = PasscodeDialog.obstacle(status, Self.subject) { throw obstacle }
     if status.hasRecoveryKey { await console.tell("The recovery key ends with this; make another one afterwards.") }
     let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext() } catch { throw failure(error, Self.subject) }
+    do throws(WhorlError) { context = try await service.openContext(promptsItself: true) } catch {
+      throw failure(error, Self.subject)
+    }
     do throws(CommandFailure) {
       let count = try await rekey(in: context)
       await console.tell("\(count) secret\(count == 1 ? " is" : "s are") under new keys.")

@@ -4,8 +4,13 @@ extension Surroundings {
   /// The machine that the process runs on.
   static var live: Surroundings {
     var environment: [String: String] = [:]
-    for variable in ["SUDO_UID", "PKEXEC_UID", "DOAS_USER"] {
-      if let value = getenv(variable) { environment[variable] = String(cString: value) }
+    var entry = environ
+    while let variable = entry.pointee {
+      let text = String(cString: variable)
+      if let equals = text.firstIndex(of: "=") {
+        environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      entry += 1
     }
     var modules = ["/lib/security", "/usr/lib/security", "/lib64/security", "/usr/lib64/security"]
     #if arch(x86_64)

@@ -4,13 +4,17 @@ import WhorlClient
 extension Commands {
   /// Before a finger is asked for, or the reader: where fingers do not count after too many misses, the passcode ends
   /// that first, which needs neither a reader, nor an enrolled finger, nor polkit. Only the account's owner can end it.
-  func endLockout(of user: TargetUser) async throws(CommandFailure) {
+  ///
+  /// - Parameter seconds: for how long the passcode is to count for more; nil: it does not.
+  /// - Returns: where it counts then, to be closed; nil where there was no lockout, or nothing more is wanted.
+  @discardableResult
+  func endLockout(of user: TargetUser, lasting seconds: UInt32? = nil) async throws(CommandFailure) -> WhorlContext? {
     guard user.isCaller else {
       if let account = await account(of: user), account.isLockedOut { throw lockedOut(user) }
-      return
+      return nil
     }
     // A daemon without an answer is told of where it is needed.
-    guard let status = try? await service.status(), status.isLockedOut else { return }
+    guard let status = try? await service.status(), status.isLockedOut else { return nil }
     if status.passcode == "not-set" { throw .lockedOutWithoutPassword("fingers") }
     guard console.hasTerminal else {
       throw CommandFailure(
@@ -20,7 +24,9 @@ extension Commands {
     if let obstacle = PasscodeDialog.obstacle(status, "lockout") { throw obstacle }
     await console.tell("Your fingers are locked out after too many misses; your password ends that.")
     let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext() } catch { throw failure(error, "lockout") }
+    do throws(WhorlError) {
+      context = try await service.openContext(promptsItself: true, lasting: seconds ?? 0)
+    } catch { throw failure(error, "lockout") }
     do throws(CommandFailure) {
       try await PasscodeDialog(console: console, service: service)
         .provide(to: context, for: "use your fingers again", subject: "lockout")
@@ -28,8 +34,10 @@ extension Commands {
       await service.closeContext(context)
       throw error
     }
-    await service.closeContext(context)
     await console.tell("Your fingers count again.")
+    if seconds != nil { return context }
+    await service.closeContext(context)
+    return nil
   }
 
   /// What whorld tells root about another account; nil for others, and where there is nothing to tell.

@@ -1,3 +1,4 @@
+internal import CPosix
 internal import Glibc
 
 /// Which of the machine's logins offer the finger, by its PAM files. Reads only; whatever is in them.

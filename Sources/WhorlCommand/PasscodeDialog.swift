@@ -14,13 +14,20 @@ struct PasscodeDialog {
   /// - Parameters:
   ///   - reason: what the passcode is for, after "Your password, to".
   ///   - subject: what a failure is about.
-  func provide(to context: WhorlContext, for reason: String, subject: String) async throws(CommandFailure) {
+  ///   - skip: what Enter alone means, where it means something; it cancels otherwise.
+  /// - Returns: whether it was given; false only for `skip`.
+  @discardableResult
+  func provide(
+    to context: WhorlContext, for reason: String, subject: String, skip: String? = nil
+  ) async throws(CommandFailure) -> Bool {
     if let status = try? await service.status(), let obstacle = Self.obstacle(status, subject) { throw obstacle }
     for left in (0..<Self.tries).reversed() {
-      let passcode = try await console.ask("Your password, to \(reason): ")
+      let passcode = try await console.ask("Your password, to \(reason)\(skip.map { " (Enter alone: \($0))" } ?? ""): ")
+      if passcode.count == 0, skip != nil { return false }
       guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
       do throws(WhorlError) {
-        return try await service.providePasscode(passcode, to: context)
+        try await service.providePasscode(passcode, to: context)
+        return true
       } catch {
         if Task.isCancelled { throw .cancelled }
         guard error.code == .authenticationFailed else { throw error.failure(about: subject) }
@@ -37,6 +44,7 @@ struct PasscodeDialog {
         await console.tell("That is not your password; try again.")
       }
     }
+    return false
   }
 
   /// Why there is no point in asking for the passcode now; nil where there is.

@@ -59,16 +59,21 @@ extension Commands {
   }
 
   func list() async throws(CommandFailure) {
-    let items: [ItemListing]
-    do throws(WhorlError) { items = try await service.items(named: nil) } catch {
-      throw await secretFailure(error, "the secrets")
-    }
-    for item in items {
-      let requirement = Requirement(constraints: item.constraints)?.rawValue
-      let words = requirement ?? Escaping.shown(item.constraints.joined(separator: "+"), limit: 64)
-      try await console.print(
-        "\(Escaping.shown(item.name, limit: 4096))\t\(words)\(Self.shown(item.protection, isGone: item.isGone))")
-    }
+    // In parts, printed as they come: a hundred thousand names are no reason to hold them all.
+    var last: [UInt8]?
+    repeat {
+      let part: (items: [ItemListing], next: [UInt8]?)
+      do throws(WhorlError) { part = try await service.items(after: last) } catch {
+        throw await secretFailure(error, "the secrets")
+      }
+      for item in part.items {
+        let requirement = Requirement(constraints: item.constraints)?.rawValue
+        let words = requirement ?? Escaping.shown(item.constraints.joined(separator: "+"), limit: 64)
+        try await console.print(
+          "\(Escaping.shown(item.name, limit: 4096))\t\(words)\(Self.shown(item.protection, isGone: item.isGone))")
+      }
+      last = part.next
+    } while last != nil
   }
 
   func remove(_ name: String) async throws(CommandFailure) {
@@ -135,7 +140,7 @@ extension Commands {
       ["not-enrolled", "available", "locked-out"].contains(status.biometry),
       status.biometry == "not-enrolled" || status.enrolled.allSatisfy(status.unregistered.contains)
     else { return }
-    let remedy = status.unregistered.first.map(Self.enrolAgain) ?? "enrol one with: whorl enroll"
+    let remedy = status.unregistered.first.map(Self.adoptIt) ?? "enrol one with: whorl enroll"
     if wanted == .current {
       throw CommandFailure(
         .noFingers, "\(subject): no finger is enrolled that may open secrets; \(remedy), then \(deed)")

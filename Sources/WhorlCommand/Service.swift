@@ -8,6 +8,8 @@ import WhorlClient
 @GLibActor
 protocol Service: AnyObject {
   func status() async throws(WhorlError) -> WhorlStatus
+  /// What became of requests for the caller's secrets, the newest first.
+  func log() async throws(WhorlError) -> [WhorlLogEntry]
 
   /// What is known of another account; for root.
   func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus
@@ -24,6 +26,8 @@ protocol Service: AnyObject {
   // The keychain: items of service "whorl".
   /// The items of that name (all for nil) in the order they were added, also those that are gone.
   func items(named name: String?) async throws(WhorlError) -> [ItemListing]
+  /// All items in parts: those after the one that `reference` names, and the reference for the next part; nil: no more.
+  func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?)
   func add(
     name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
   ) async throws(WhorlError)
@@ -58,9 +62,25 @@ protocol Service: AnyObject {
   func removeKey(name: String) async throws(WhorlError)
 
   // Authentication contexts.
-  func openContext() async throws(WhorlError) -> WhorlContext
+  /// - Parameters:
+  ///   - promptsItself: whether the command asks the person on its terminal; else the user's agent does.
+  ///   - seconds: for how long a passcode counts in it, 1 to 300, for what takes its time in between; 0: for one request.
+  func openContext(promptsItself: Bool, lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext
   func closeContext(_ context: WhorlContext) async
   func providePasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
+  /// Registers fingers of the caller's that are enrolled, in a context that was just given the passcode.
+  /// - Parameters:
+  ///   - fingers: nil for all.
+  ///   - reader: nil for all that are there.
+  func adopt(
+    _ fingers: [String]?, on reader: ReaderListing?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption
+  /// The readers that are there, and those that are trusted.
+  func knownReaders() async throws(WhorlError) -> [WhorlReader]
+  /// Trusts a reader by its id, in a context that was just given the passcode.
+  func trust(_ reader: String, in context: WhorlContext) async throws(WhorlError)
+  /// Trusts a reader no more; nil for all of them.
+  func distrust(_ reader: String?) async throws(WhorlError)
   /// Gives the login password from before the last change.
   func provideFormerPasscode(_ passcode: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
   func provideRecoveryKey(_ key: borrowing SecretBytes, to context: WhorlContext) async throws(WhorlError)
@@ -97,6 +117,13 @@ protocol Service: AnyObject {
   ) async throws(WhorlError)
   /// Deletes one finger of the user who claimed the reader, or all for nil.
   func delete(_ finger: String?, on reader: ReaderListing) async throws(WhorlError)
+}
+
+extension Service {
+  /// A context in which a passcode counts for one request.
+  func openContext(promptsItself: Bool) async throws(WhorlError) -> WhorlContext {
+    try await openContext(promptsItself: promptsItself, lasting: 0)
+  }
 }
 
 /// A reader as the daemon names it. Its texts are a device's and not yet escaped.

@@ -69,6 +69,12 @@ struct StatusReport: Sendable, Equatable {
         add("", reader.enrolled.isEmpty ? "no finger enrolled on it" : "fingers on it: \(list(reader.enrolled))")
       }
       addChip(of: reader)
+      addTrust(of: reader, status)
+    }
+    if status.biometry == "not-trusted" {
+      miss(
+        CommandFailure(
+          .noReader, "no reader is trusted with the secrets of this account yet; approve it: whorl reader trust"))
     }
     if status.biometry == "no-reader" || (status.biometry == "failed" && status.storeError.isEmpty) {
       let (reason, remedy) = Escaping.parts(clause(status.biometryError))
@@ -148,6 +154,14 @@ struct StatusReport: Sendable, Equatable {
     }
   }
 
+  /// That a reader sees fingers that count, and yet opens no secret.
+  private mutating func addTrust(of reader: WhorlStatus.Reader, _ status: WhorlStatus) {
+    guard !reader.isTrusted, !reader.enrolled.allSatisfy(status.unregistered.contains),
+      status.biometry == "not-trusted" || status.readers.contains(where: \.isTrusted)
+    else { return }
+    add("", "not trusted with your secrets yet: it opens logins alone", todo: "if you know it: whorl reader trust")
+  }
+
   private mutating func addFingers(_ status: WhorlStatus, user: String) {
     let owner = Escaping.shown(user, limit: 64)
     // Without a reader nobody looked for fingers, and without the store nobody knows which of them count.
@@ -168,13 +182,9 @@ struct StatusReport: Sendable, Equatable {
       if status.biometry == "not-enrolled" || (!isUnsure && status.unregistered.count == status.enrolled.count) {
         add(
           "", "they open logins, but no secret",
-          todo:
-            "\(beforeEnrolling)enrol one of them again, with Whorl: \(enroll(status.unregistered + status.enrolled))")
+          todo: "let them, with your password: whorl adopt")
         miss(
-          CommandFailure(
-            .noFingers,
-            "no finger of \(owner) may open secrets; \(beforeEnrolling)enrol one again with: "
-              + enroll(status.unregistered + status.enrolled)))
+          CommandFailure(.noFingers, "no finger of \(owner) may open secrets; let one with your password: whorl adopt"))
       }
     }
     if let former = status.formerName {
@@ -196,8 +206,7 @@ struct StatusReport: Sendable, Equatable {
     if !status.unregistered.isEmpty, status.unregistered.count < status.enrolled.count, !isUnsure {
       add(
         "", "for logins only: \(list(status.unregistered))",
-        todo: "these were not enrolled with Whorl; to open secrets with one, \(beforeEnrolling)enrol it again: "
-          + enroll(status.unregistered))
+        todo: "to open secrets with one, too: whorl adopt \(Escaping.shown(status.unregistered[0], limit: 64))")
     }
   }
 

@@ -43,16 +43,15 @@ extension Commands {
     case .biometryNotEnrolled:
       if let finger = (try? await service.status())?.unregistered.first {
         return CommandFailure(
-          .noFingers, "\(subject): no finger is enrolled that may open secrets; \(Self.enrolAgain(finger))")
+          .noFingers, "\(subject): no finger is enrolled that may open secrets; \(Self.adoptIt(finger))")
       }
     default: break
     }
     return failure(problem, subject)
   }
 
-  /// What to do with a finger that fprintd enrolled. By its name: under another one it would be refused as a duplicate.
-  static func enrolAgain(_ finger: String) -> String {
-    "\(Escaping.shown(finger, limit: 64)) is, but not with Whorl; enrol it again: "
-      + "whorl enroll \(Escaping.shown(finger, limit: 64))"
+  /// What to do with a finger for which nobody gave the password.
+  static func adoptIt(_ finger: String) -> String {
+    "\(Escaping.shown(finger, limit: 64)) is, for logins; let it open secrets, with your password: whorl adopt"
   }
 }

@@ -18,6 +18,7 @@ struct AccountRemoval {
   let hall: ReaderHall
   let enclave: Enclave
   let polkit: PolkitAuthority
+  let releases: Releases
   /// Ends the claims of `net.reactivated.Fprint` for the users of whom the given function says true.
   let endClaims: @GLibActor (@escaping (FprintUser) -> Bool) async -> Void
 
@@ -60,8 +61,10 @@ struct AccountRemoval {
     var items = 0
     var keychains = 0
     var unread = 0
+    var unforgotten: [String] = []
     for user in targets.users.sorted(by: { $0.rawValue < $1.rawValue }) {
       let forgotten = try await enclave.forget(user)
+      if await !releases.forget(user) { unforgotten.append("the log of what programs were given of uid \(user)") }
       guard forgotten.existed else { continue }
       keychains += 1
       items += forgotten.items ?? 0
@@ -77,6 +80,7 @@ struct AccountRemoval {
       guard removal.error == nil else { continue }
       do { try hall.owners.forget(name) } catch { prints.remains.append("the record whose prints they were: \(error)") }
     }
+    prints.remains += unforgotten
     let what = uid.map { "uid \($0)" } ?? "an account of that name"
     guard keychains > 0 || prints.fingers > 0 || !prints.remains.isEmpty else {
       throw BusMethodError.whorl(

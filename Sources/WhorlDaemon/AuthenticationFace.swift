@@ -17,11 +17,17 @@ final class AuthenticationFace: BusHandler {
   private let removal: AccountRemoval
   private let notes: EnrollmentNotes
   private let sessions: Sessions
+  private let trust: ReaderTrust
+  private let agents: AgentRegistry
+  private let releases: Releases
 
   init(
     frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
-    sessions: Sessions
+    sessions: Sessions, trust: ReaderTrust, agents: AgentRegistry, releases: Releases
   ) {
+    self.trust = trust
+    self.releases = releases
+    self.agents = agents
     self.sessions = sessions
     self.removal = removal
     self.notes = notes
@@ -52,13 +58,17 @@ final class AuthenticationFace: BusHandler {
       var options = try StrictOptions(arguments[0], what: "option")
       let reuse = try options.number("reuse-duration") ?? 0
       let notAllowed = try options.flag("interaction-not-allowed") ?? false
+      let promptsItself = try options.flag("prompts-itself") ?? false
       try options.finish()
       let context = try await enclave.createContext(
         owner: owner, reuse: Int(reuse), interactionNotAllowed: notAllowed)
+      if promptsItself { frame.desk.promptsItself(context, of: caller.connection) }
       return BusAnswer([.uint32(context.rawValue)])
 
     case ("InvalidateContext", 1):
-      try await enclave.invalidate(try CallFrame.context(arguments[0]), owner: owner)
+      let context = try CallFrame.context(arguments[0])
+      try await enclave.invalidate(context, owner: owner)
+      frame.desk.forget(context, of: caller.connection)
       return BusAnswer()
 
     case ("EvaluatePolicy", 4):
@@ -68,9 +78,12 @@ final class AuthenticationFace: BusHandler {
       }
       let request = try VerificationRequest(arguments[3])
       let context = try CallFrame.context(arguments[0])
-      let satisfied = try await frame.withProgress(request, for: caller) { progress in
+      let subject = PromptSubject(
+        context: context, deed: .authenticate,
+        reason: request.reason.isEmpty ? arguments[2].asString ?? "" : request.reason)
+      let satisfied = try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         try await self.enclave.evaluate(
-          context, owner: owner, policy: policy, options: request.options, progress: progress)
+          scope.context, owner: scope.owner, policy: policy, options: request.options, progress: progress)
       }
       return BusAnswer([.strings(satisfied.map(\.rawValue).sorted())])
 
@@ -96,13 +109,18 @@ final class AuthenticationFace: BusHandler {
       return BusAnswer()
 
     case ("MakeRecoveryKey", 1):
-      let key = try await enclave.makeRecoveryKey(try CallFrame.context(arguments[0]), owner: owner)
-      return BusAnswer([.handle(0)], descriptors: [try CallFrame.seal(key)])
+      let subject = PromptSubject(context: try CallFrame.context(arguments[0]), deed: .makeRecoveryKey)
+      let file = try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try CallFrame.seal(try await self.enclave.makeRecoveryKey(scope.context, owner: scope.owner))
+      }
+      return BusAnswer([.handle(0)], descriptors: [file])
 
     case ("RevokeRecoveryKey", 1):
-      return BusAnswer([
-        .boolean(try await enclave.revokeRecoveryKey(try CallFrame.context(arguments[0]), owner: owner))
-      ])
+      let subject = PromptSubject(context: try CallFrame.context(arguments[0]), deed: .revokeRecoveryKey)
+      let existed = try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try await self.enclave.revokeRecoveryKey(scope.context, owner: scope.owner)
+      }
+      return BusAnswer([.boolean(existed)])
 
     case ("RecoverWithKey", 1):
       let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
@@ -122,7 +140,31 @@ final class AuthenticationFace: BusHandler {
       guard let name = arguments[1].asString, let how = CancelKind(rawValue: name), how != .system else {
         throw BusMethodError.whorl("Param", "Cancel takes \"user\", \"app\" or \"fallback\".")
       }
-      try await enclave.cancel(try CallFrame.context(arguments[0]), owner: owner, how: how)
+      let context = try CallFrame.context(arguments[0])
+      try await enclave.cancel(context, owner: owner, how: how)
+      frame.desk.cancel(context, of: caller.connection, how: how)
+      return BusAnswer()
+
+    case ("GetLog", 1):
+      var options = try StrictOptions(arguments[0], what: "option")
+      let limit = try options.number("limit") ?? 200
+      try options.finish()
+      let entries = try await frame.limits.runAtStore(for: caller.user) {
+        await releases.entries(of: caller.user, limit: Int(limit), enclave)
+      }
+      return BusAnswer([.array(element: "a{sv}", entries)])
+
+    case ("RegisterAgent", 1):
+      try StrictOptions(arguments[0], what: "option").finish()
+      try await agents.register(caller)
+      return BusAnswer()
+
+    case ("UnregisterAgent", 0):
+      agents.unregister(caller)
+      return BusAnswer()
+
+    case ("CancelRequest", 1):
+      try frame.desk.cancel(arguments[0].asUInt64 ?? 0, by: caller)
       return BusAnswer()
 
     case ("Authenticate", 3):
@@ -130,6 +172,29 @@ final class AuthenticationFace: BusHandler {
 
     case ("ExplainEnrollment", 0):
       return BusAnswer([.string(notes.note(for: caller.connection))])
+
+    case ("AdoptFingers", 2):
+      var options = try StrictOptions(arguments[1], what: "option")
+      let fingers = try options.texts("fingers")
+      let reader = try options.path("reader")
+      try options.finish()
+      return BusAnswer([
+        .options(
+          try await trust.adopt(
+            try CallFrame.context(arguments[0]), owner, fingers: fingers, reader: reader))
+      ])
+
+    case ("ListReaders", 0):
+      return BusAnswer([.array(element: "a{sv}", try await trust.list(for: caller.user))])
+
+    case ("TrustReader", 2):
+      try await trust.trust(
+        try CallFrame.context(arguments[0]), owner, reader: arguments[1].asString ?? "")
+      return BusAnswer()
+
+    case ("DistrustReader", 1):
+      try await trust.distrust(arguments[0].asString ?? "", for: caller.user)
+      return BusAnswer()
 
     case ("ForgetUser", 2):
       var options = try StrictOptions(arguments[1], what: "option")
@@ -150,7 +215,10 @@ final class AuthenticationFace: BusHandler {
   /// For PAM: root may ask about everybody, others about themselves (screen lockers run as the user).
   private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
     let name = arguments[0].asString ?? ""
-    let request = try VerificationRequest(arguments[2])
+    var options = try StrictOptions(arguments[2], what: "option")
+    let demandsTrust = try options.flag("trusted-readers") ?? false
+    let request = try VerificationRequest(&options)
+    try options.finish()
     let found: Account?
     do {
       found = try await frame.accounts.named(name, for: caller.user)
@@ -177,7 +245,8 @@ final class AuthenticationFace: BusHandler {
       // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
       progress(.queued)
       return try await self.enclave.authenticate(
-        user: account.user, for: caller.connection, options: request.options, progress: progress)
+        user: account.user, for: caller.connection, demandsTrust: demandsTrust, options: request.options,
+        progress: progress)
     }
     return BusAnswer([.string(finger)])
   }
@@ -188,6 +257,14 @@ struct VerificationRequest: Sendable {
   let options: VerificationOptions
   let operation: UInt64
   let reason: String
+  /// So long a passcode may be asked for: as long as the caller waits, where it says so.
+  let passcodeSeconds: Int
+
+  /// The seconds that a person has for the passcode where the caller says nothing of time.
+  private static let usualPasscodeSeconds = 120
+
+  /// One of a call without options.
+  init() throws { try self.init(.options([:])) }
 
   init(_ value: BusValue) throws {
     var keys = try StrictOptions(value, what: "option")
@@ -198,8 +275,10 @@ struct VerificationRequest: Sendable {
   init(_ keys: inout StrictOptions) throws {
     operation = try keys.bigNumber("operation") ?? 0
     reason = try keys.text("reason") ?? ""
+    let timeout = try keys.number("timeout").map { Int($0) }
+    passcodeSeconds = timeout ?? Self.usualPasscodeSeconds
     options = try VerificationOptions(
-      timeout: Int(try keys.number("timeout") ?? 30), maxTries: Int(try keys.number("max-tries") ?? 3),
+      timeout: timeout ?? 30, maxTries: Int(try keys.number("max-tries") ?? 3),
       noWait: try keys.flag("no-wait") ?? false)
   }
 }

@@ -12,10 +12,12 @@ struct CallFrame {
   let accounts: AccountDirectory
   let enclave: Enclave
   let limits: CallLimits
+  let desk: AgentDesk
 
   /// The methods that take a reader, look at all of them, or take a passcode or an administrator's word.
   private static let readerMethods: Set<String> = [
-    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser",
+    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser", "AdoptFingers",
+    "ListReaders", "TrustReader", "DistrustReader",
   ]
 
   /// Runs `body` for a call, in a task that is cancelled when the caller goes.
@@ -54,6 +56,17 @@ struct CallFrame {
       await enclave.learn(user, account.map { .named($0.name) } ?? .nameless)
     } catch {
       await enclave.learn(user, .unknown(error.line))
+    }
+  }
+
+  /// As ``withProgress(_:for:_:)``, for what an agent shows and has the passcode asked for. `body` may run more than once,
+  /// each time in the context that it is given.
+  func withPrompts<R: Sendable>(
+    _ request: VerificationRequest, for caller: Caller, about subject: PromptSubject,
+    _ body: @escaping @GLibActor (PromptScope, @escaping ProgressHandler) async throws -> R
+  ) async throws -> R {
+    try await withProgress(request, for: caller) { progress in
+      try await desk.run(subject, seconds: request.passcodeSeconds, for: caller, progress: progress, body)
     }
   }
 

@@ -7,6 +7,7 @@ internal import Keychain
 internal import PrintStore
 internal import ReaderKeeper
 internal import ReaderLink
+internal import ReleaseLog
 internal import SecretMemory
 
 /// whorld: the enclave and the readers, on the bus.
@@ -62,7 +63,7 @@ public enum Daemon {
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
-      allowsVirtualReaders: surroundings.isPrivate)
+      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings))
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }
@@ -90,21 +91,34 @@ public enum Daemon {
       bus: bus, hall: hall, enclave: enclave, polkit: PolkitAuthority(bus: bus), clients: clients,
       sessions: sessions, notes: notes, limits: limits, enrolments: EnrolmentLimits())
 
-    let frame = CallFrame(bus: bus, clients: clients, accounts: accounts, enclave: enclave, limits: limits)
+    let releases = Releases(bus: bus, log: ReleaseLog(folder: surroundings.stateFolder + "/log"))
+    await enclave.setRecorder(releases)
+    let agents = AgentRegistry(bus: bus, clients: clients, sessions: sessions)
+    let desk = AgentDesk(bus: bus, enclave: enclave, registry: agents, clients: clients)
+    let frame = CallFrame(
+      bus: bus, clients: clients, accounts: accounts, enclave: enclave, limits: limits, desk: desk)
     let keychain = KeychainFace(frame: frame, enclave: enclave)
     let deviceXML = String(cString: whorl_interface_fprint_device())
     let manager = FprintManagerFace(hall: hall, bus: bus, limits: limits) { station throws(BusError) in
       try FprintDeviceFace(station, services, xml: deviceXML)
     }
     let removal = AccountRemoval(
-      hall: hall, enclave: enclave, polkit: services.polkit,
+      hall: hall, enclave: enclave, polkit: services.polkit, releases: releases,
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
-      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions)
-    keeper.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions,
+      trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
+    let onFingerStatus: @GLibActor (ReaderID, Bool, Bool) -> Void = {
+      [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)
     }
+    keeper.onFingerStatus = onFingerStatus
+    let secretBridge = SecretBridge(
+      program: surroundings.programFolder + "/whorl-reader", isPrivate: surroundings.isPrivate,
+      environment: surroundings.readerEnvironment, places: ReaderPlaces(surroundings))
+    secretBridge.onFingerStatus = onFingerStatus
+    hall.secretBridge = secretBridge
     hall.onBridgeEnd { [weak manager, weak hall] in
       for station in hall?.stations ?? [] { manager?.fingerStatus(station.id, needed: false, present: false) }
     }
@@ -153,6 +167,7 @@ public enum Daemon {
     withExtendedLifetime(sleepGuard) {}
     await enclave.cancelAll()
     await keeper.stop()
+    await secretBridge.stop()
     for registration in registrations { registration.unregister() }
     try? await bus.flush()
     if let signal = end {

@@ -33,7 +33,7 @@ extension FprintDeviceFace {
     return operation
   }
 
-  /// Refuses before the first touch where the new print could not be registered.
+  /// Refuses before the first touch where the enclave's record could not be kept in step with the new print.
   private func requireStore(_ user: FprintUser) async throws(BusMethodError) {
     guard let account = user.account else { return }
     if let why = await services.enclave.status(user: account.user).storeError { throw .fprint(.permissionDenied, why) }
@@ -297,8 +297,9 @@ extension FprintDeviceFace {
     }
   }
 
-  /// Stores a new print and has the enclave register it: both, or neither. What a former account left under the name
-  /// goes now, and no sooner: an enrolment that is cancelled changes nothing.
+  /// Stores a new print, which opens logins: secrets it opens only once it was registered with the passcode (``ReaderTrust``).
+  /// A registered one that it replaces leaves the enclave's record: both, or neither. What a former account left under
+  /// the name goes now, and no sooner: an enrolment that is cancelled changes nothing.
   private func keep(_ print: [UInt8], _ finger: Finger, _ claim: FprintClaim) async -> Bool {
     let (user, owner) = (claim.user, claim.owner)
     do {
@@ -327,15 +328,14 @@ extension FprintDeviceFace {
         if try await services.hall.accounts.with(account.user)?.name == account.name {
           await services.enclave.learn(account.user, .named(account.name))
         }
-        try await services.enclave.enrolled(
-          user: account.user, finger: finger.rawValue, reader: station.storeName, print: print)
+        try await services.enclave.stored(user: account.user, finger: finger.rawValue, reader: station.storeName)
       } catch {
-        Log.failure("the print of \(finger.name) was not registered: \(text(error))")
+        Log.failure("the print of \(finger.name) was not kept: \(text(error))")
         services.notes.record(owner, text(error))
         do {
           if let before { try store.save(before, for: key) } else { _ = try store.delete(key) }
         } catch {
-          Log.failure("the print of \(finger.name) that was not registered stays on the disk: \(error)")
+          Log.failure("the print of \(finger.name) that was not kept stays on the disk: \(error)")
         }
         await dropFromChip(print)
         return false

@@ -125,7 +125,8 @@ extension FprintDeviceFace {
   private func count(_ matched: [UInt8]?, for user: FprintUser) async -> Bool {
     guard let account = user.account else { return true }
     do {
-      let locked = try await services.enclave.recordExternalVerification(user: account.user, matched: matched)
+      let locked = try await services.enclave.recordExternalVerification(
+        user: account.user, matched: matched, on: services.hall.place(of: station))
       return !(matched != nil && locked)
     } catch {
       Log.failure("a verification could not be counted, so it does not count: \(error.message)")

@@ -36,9 +36,10 @@ extension KeychainFace {
           "TooLarge",
           "The data has more than \(Self.signedBytes) bytes; hash it, and have the digest signed.")
       }
-      let signature = try await frame.withProgress(use.request, for: caller) { progress in
+      let (item, subject) = use.subject(caller.user, frame)
+      let signature = try await frame.withPrompts(use.request, for: caller, about: subject) { scope, progress in
         try await self.enclave.sign(
-          use.context, owner: owner, query: use.query, algorithm: algorithm, data: use.data,
+          scope.context, owner: scope.owner, query: try item.query, algorithm: algorithm, data: use.data,
           options: use.request.options, progress: progress)
       }
       return BusAnswer([.bytes(signature)])
@@ -48,9 +49,10 @@ extension KeychainFace {
       guard let algorithm = KeyAgreementAlgorithm(rawValue: use.algorithm) else {
         throw Self.unknown(use.algorithm, KeyAgreementAlgorithm.allCases.map(\.rawValue))
       }
-      let file = try await frame.withProgress(use.request, for: caller) { progress in
+      let (item, subject) = use.subject(caller.user, frame)
+      let file = try await frame.withPrompts(use.request, for: caller, about: subject) { scope, progress in
         let secret = try await self.enclave.agree(
-          use.context, owner: owner, query: use.query, algorithm: algorithm, peer: use.data,
+          scope.context, owner: scope.owner, query: try item.query, algorithm: algorithm, peer: use.data,
           options: use.request.options, progress: progress)
         return try CallFrame.seal(secret)
       }
@@ -76,6 +78,15 @@ private struct KeyUse {
   /// What is signed, or the peer's public key.
   let data: [UInt8]
   let request: VerificationRequest
+
+  /// What the person is told, of the key that the enclave will find.
+  @GLibActor func subject(_ user: UserID, _ frame: CallFrame) -> (item: ShownItem, subject: PromptSubject) {
+    var keys = query
+    keys.itemClass = keys.itemClass ?? .key
+    keys.keyRole = keys.keyRole ?? .private
+    let item = ShownItem(keys, of: user, frame)
+    return (item, PromptSubject(context: context, deed: .useKey, reason: request.reason, item: item))
+  }
 
   @GLibActor init(_ arguments: [BusValue]) throws {
     context = try CallFrame.context(arguments[0])

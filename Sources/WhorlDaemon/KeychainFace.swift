@@ -46,18 +46,21 @@ final class KeychainFace: BusHandler {
       var options = try StrictOptions(arguments[1], what: "option")
       let limit = try options.number("limit") ?? 0
       let invalidated = try options.flag("invalidated") ?? false
+      let after = try options.bytes("after")
       try options.finish()
       let items = try await enclave.copyMatching(
-        user: caller.user, query: query, limit: Int(limit), includeInvalidated: invalidated)
+        user: caller.user, query: query, limit: Int(limit), includeInvalidated: invalidated, after: after)
       return BusAnswer([.array(element: "a{sv}", try ItemCoding.summaries(items))])
 
     case ("CopySecret", 3):
       let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let request = try VerificationRequest(arguments[2])
-      let file = try await frame.withProgress(request, for: caller) { progress in
+      let item = ShownItem(query, of: caller.user, frame)
+      let subject = PromptSubject(context: context, deed: .read, reason: request.reason, item: item)
+      let file = try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         let secret = try await self.enclave.copySecret(
-          context, owner: owner, query: query, options: request.options, progress: progress)
+          scope.context, owner: scope.owner, query: try item.query, options: request.options, progress: progress)
         return try CallFrame.seal(secret)
       }
       return BusAnswer([.handle(0)], descriptors: [file])
@@ -70,17 +73,14 @@ final class KeychainFace: BusHandler {
       let accessControl = try ItemCoding.newAccessControl(&keys)
       let request = try VerificationRequest(&keys)
       try keys.finish()
-      try await frame.requireUsableAccount(caller)
-      let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
-      do {
-        try await enclave.update(
-          context, owner: owner, query: query, changes: changes, secret: try secretOrNone(call, arguments[3]),
-          accessControl: accessControl, options: request.options, progress: signals.handler)
-      } catch {
-        await signals.finish()
-        throw error
+      let secret = try secretOrNone(call, arguments[3])
+      let item = ShownItem(query, of: caller.user, frame)
+      let subject = PromptSubject(context: context, deed: .change, reason: request.reason, item: item)
+      try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
+        try await self.enclave.update(
+          scope.context, owner: scope.owner, query: try item.query, changes: changes, secret: try secret?.copy(),
+          accessControl: accessControl, options: request.options, progress: progress)
       }
-      await signals.finish()
       return BusAnswer()
 
     case ("Delete", 2):
@@ -114,11 +114,22 @@ final class KeychainFace: BusHandler {
     }
   }
 
-  private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> SecretBytes? {
+  private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> NewSecret? {
     guard let handles = value.asArray, handles.count <= 1 else {
       throw BusMethodError.whorl("Param", "An update takes one secret or none.")
     }
     guard let handle = handles.first else { return nil }
-    return try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes)
+    return NewSecret(try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes))
+  }
+}
+
+/// A new secret of an item's, for as many attempts at the update as it takes.
+private final class NewSecret: Sendable {
+  private let secret: SecretBytes
+
+  init(_ secret: consuming SecretBytes) { self.secret = secret }
+
+  func copy() throws(BusMethodError) -> SecretBytes {
+    do { return try secret.clone() } catch { throw .whorl("Failed", "The secret cannot be kept in memory: \(error)") }
   }
 }

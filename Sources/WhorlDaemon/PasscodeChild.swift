@@ -13,21 +13,25 @@ final class PasscodeChild: PasscodeVerifier {
 
   private let program: String
   private let accounts: AccountDirectory
-  /// The folder with the private service file; nil uses the system's.
-  private let configurationFolder: String?
+  /// Where a private service file may be; nil outside of private mode.
+  private let privateFolder: String?
 
   init(surroundings: Surroundings, accounts: AccountDirectory) {
     self.accounts = accounts
     program = surroundings.programFolder + "/whorl-passcode"
-    let folder = surroundings.stateFolder + "/pam.d"
-    configurationFolder = surroundings.isPrivate && access(folder, R_OK | X_OK) == 0 ? folder : nil
+    privateFolder = surroundings.isPrivate ? surroundings.stateFolder + "/pam.d" : nil
+  }
+
+  /// The folder with the private service file; nil uses the system's.
+  private var configurationFolder: String? {
+    privateFolder.flatMap { access($0, R_OK | X_OK) == 0 ? $0 : nil }
   }
 
   func verify(user: UserID, passcode: consuming SecretBytes) async -> PasscodeVerdict {
     let found: Account?
     do { found = try await accounts.with(user) } catch { return .unavailable(error.line) }
     guard let account = found else { return .notSet }
-    let arguments = [account.name] + (configurationFolder.map { ["--confdir", $0] } ?? [])
+    let arguments = ["--", account.name] + (configurationFolder.map { ["--confdir", $0] } ?? [])
     let end = await ChildProgram.run(
       program, arguments: arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"],
       secret: passcode, seconds: Self.patience)

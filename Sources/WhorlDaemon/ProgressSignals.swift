@@ -53,4 +53,6 @@ enum WhorlNames {
   static let path = "/org/whorl"
   static let authentication = "org.whorl.Authentication1"
   static let keychain = "org.whorl.Keychain1"
+  static let agent = "org.whorl.Agent1"
+  static let agentPath = "/org/whorl/Agent"
 }

@@ -18,6 +18,11 @@ final class ReaderHall {
   /// Makes Whorl's own folder where it is missing, before something is written there.
   var prepareState: @GLibActor () -> Void = {}
   private let allowsVirtualReaders: Bool
+  let places: ReaderPlaces
+  /// The bridge that serves requests for secrets where the usual one has met readers that they must not.
+  var secretBridge: SecretBridge?
+  /// What the present bridge process has met since its start.
+  private var met: (process: Int32?, readers: Set<ReaderID>, hasIgnored: Bool) = (nil, [], false)
   private(set) var stations: [ReaderStation] = []
   private var lastNumber = -1
   /// The machine sleeps, or is about to: no bridge is started.
@@ -37,8 +42,9 @@ final class ReaderHall {
 
   init(
     keeper: ReaderKeeper, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
-    allowsVirtualReaders: Bool, clock: DaemonClock = .machine
+    allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine
   ) {
+    self.places = places
     self.keeper = keeper
     self.store = store
     self.lostPrints = lostPrints
@@ -47,7 +53,12 @@ final class ReaderHall {
     self.allowsVirtualReaders = allowsVirtualReaders
     self.clock = clock
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
-    keeper.onDeviceIgnored = { [weak self] in self?.remark(Log.warning, "a reader could not be set up: \($0.line)") }
+    keeper.onDeviceIgnored = { [weak self] error in
+      guard let self else { return }
+      remark(Log.warning, "a reader could not be set up: \(error.line)")
+      meet([])
+      met.hasIgnored = true
+    }
     keeper.onBridgeFailed = { [weak self] reason in
       Log.warning("whorl-reader was replaced: \(reason)")
       self?.tellBridgeEnd()
@@ -78,13 +89,16 @@ final class ReaderHall {
   func fallAsleep() {
     isAsleep = true
     keeper.isPaused = true
+    secretBridge?.isPaused = true
     for station in stations { station.isAsleep = true }
   }
 
   /// Ends the bridge for sleep.
   func endBridge() async {
     // Of logind's five seconds others need some too.
+    async let other: Void? = secretBridge?.stop(milliseconds: 1_500)
     await keeper.stop(milliseconds: 1_500)
+    _ = await other
     tellBridgeEnd()
   }
 
@@ -92,6 +106,7 @@ final class ReaderHall {
   func awake() {
     isAsleep = false
     keeper.isPaused = false
+    secretBridge?.isPaused = false
     graceEnd = clock.now() + Self.grace
     for station in stations {
       station.isAsleep = false
@@ -139,6 +154,7 @@ final class ReaderHall {
 
   private func update(_ descriptions: [ReaderDescription]) {
     let readers = zip(ReaderID.ids(of: descriptions), descriptions).map { (id: $0, description: $1) }
+    meet(readers.map(\.id))
     let allowed = readers.filter { reader in
       do {
         try PrintStore.check(driver: reader.description.driver, deviceID: reader.description.deviceID)
@@ -182,6 +198,32 @@ final class ReaderHall {
     for station in went { remark(Log.notice, "reader \(station.number) is gone: \(station.description.name)") }
     for station in came { ChipStorage(hall: self, station: station).bringAllBackWhereUnlisted() }
     for lister in listers { lister(came, went) }
+  }
+
+  /// Where a reader stands now; nil where that is not known, or where a second one claims to stand there too.
+  func place(of station: ReaderStation) -> ReaderPlace? {
+    guard !station.isMissing, let place = places.place(of: station.description) else { return nil }
+    let others = stations.filter { $0 !== station }
+    return others.contains { places.place(of: $0.description)?.path == place.path } ? nil : place
+  }
+
+  private func meet(_ readers: [ReaderID]) {
+    if met.process != keeper.processID { met = (keeper.processID, [], false) }
+    met.readers.formUnion(readers)
+  }
+
+  /// Whether the present bridge process has met, or would meet, another reader than these: it may have taken the process
+  /// over, whose word is then its own.
+  func hasStrangers(beside chosen: [ReaderStation]) -> Bool {
+    if stations.contains(where: { station in !chosen.contains { $0 === station } }) { return true }
+    if met.process == keeper.processID {
+      let known = Set(chosen.map(\.id))
+      if met.hasIgnored || !met.readers.isSubset(of: known) { return true }
+    }
+    guard !allowsVirtualReaders else { return false }
+    // What the bridge does not tell of, the kernel does.
+    let nodes = chosen.flatMap { places.nodes(of: $0.description) ?? [] }
+    return UnlistedReaders().find().contains { $0.isSupported && !nodes.contains($0.node) }
   }
 
   /// A line in the log, unless there were too many.

@@ -80,6 +80,7 @@ final class ReaderSensor: BiometrySensor {
         "No fingerprint reader is there that libfprint knows; plug one in, or see in lsusb whether it is seen at all.")
     }
     var chances: [Chance] = []
+    var untrusted: String?
     for station in stations {
       let stored: [(finger: Finger, data: [UInt8])]
       do {
@@ -97,9 +98,30 @@ final class ReaderSensor: BiometrySensor {
       }
       // A reader that only verifies knows one print at a time: the first, as fprintd does.
       if !station.description.features.contains(.identify) { prints = Array(prints.prefix(1)) }
-      if !prints.isEmpty { chances.append(Chance(station: station, prints: prints)) }
+      guard !prints.isEmpty else { continue }
+      let place = hall.place(of: station)
+      if request.scope == .secret {
+        // One that is not trusted may say yes to everything: it is not even asked.
+        guard let place, await request.isTrusted(place) else {
+          untrusted = untrusted ?? station.description.name
+          continue
+        }
+      }
+      chances.append(Chance(station: station, prints: prints, place: place))
     }
-    guard !chances.isEmpty else { throw .notEnrolled }
+    guard !chances.isEmpty else {
+      if let untrusted { throw .noReader(Enclave.untrusted("the reader \(untrusted.printable)")) }
+      throw .notEnrolled
+    }
+    // The process that has met others is not believed where it is about secrets.
+    if request.scope == .secret, let bridge = hall.secretBridge, hall.hasStrangers(beside: chances.map(\.station)) {
+      do throws(ReaderError) {
+        let access = try await bridge.access(for: chances.map(\.station))
+        for index in chances.indices { chances[index].access = access }
+      } catch {
+        throw SensorError(error)
+      }
+    }
     // So that it is known below, without waiting for it there.
     _ = await sessions.standing(of: request.connection, for: request.user)
     return try await wait(chances, account.name, request, progress)
@@ -109,6 +131,10 @@ final class ReaderSensor: BiometrySensor {
   private struct Chance {
     let station: ReaderStation
     let prints: [(finger: Finger, data: [UInt8])]
+    /// Where the reader stands; nil where that is not known.
+    let place: ReaderPlace?
+    /// The bridge to use in place of the usual one; nil for that.
+    var access: (any ReaderAccess)?
   }
 
   /// One touch on one of the readers, within the request's time.
@@ -186,25 +212,29 @@ final class ReaderSensor: BiometrySensor {
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async -> Result<MatchOutcome, SensorError> {
     let (station, prints) = (chance.station, chance.prints)
-    do throws(ReaderError) {
-      try await station.enter()
-    } catch {
-      return .failure(SensorError(error))
+    if chance.access == nil {
+      do throws(ReaderError) {
+        try await station.enter()
+      } catch {
+        return .failure(SensorError(error))
+      }
     }
     let result: Result<MatchOutcome, SensorError>
     do throws(MatchFailure) {
       let index = try await station.match(
-        prints.map(\.data), by: seeker, pends: false, waiting: FprintDeviceFace.patience,
+        prints.map(\.data), by: seeker, pends: false, over: chance.access, waiting: FprintDeviceFace.patience,
         armed: { report.armed(station, fingers: prints.map(\.finger.name)) },
         unusable: { [hall] indices in hall.noteUnusable(indices.map { prints[$0].finger }, of: name) },
         progress: { progress(.retry(reason: $0.busName)) })
       // A finger that was deleted, or whose account was forgotten, while the reader waited is none of his any more.
       if let index, prints.indices.contains(index), hall.keeps(prints[index], of: name, on: station) {
+        // One that was moved, or joined by another that claims its place, is none that anybody knows.
+        let place = hall.place(of: station) == chance.place ? chance.place : nil
         result = .success(
           .match(
             Touch(
               request: request.id, user: request.user, finger: prints[index].finger.name, reader: station.storeName,
-              print: prints[index].data)))
+              print: prints[index].data, place: place)))
       } else {
         result = .success(.noMatch(readers: 1))
       }
@@ -214,7 +244,7 @@ final class ReaderSensor: BiometrySensor {
     } catch {
       result = .failure(SensorError(error))
     }
-    await station.leave()
+    if chance.access == nil { await station.leave() }
     return result
   }
 }

@@ -140,6 +140,16 @@ final class Sessions {
   /// The name of the program behind a connection, for people: what the kernel calls it, printable, at most 15 bytes.
   func program(of connection: String) async -> String? { await entry(of: connection)?.program }
 
+  /// The session that a program is in, by logind's name for it; nil where it is in none, as a service of the user's, or
+  /// that is not known.
+  func session(of connection: String) async -> String? {
+    guard case .session(let path) = await entry(of: connection)?.place else { return nil }
+    return path
+  }
+
+  /// Where a session is.
+  func standing(ofSession path: String) -> Standing { facts[path]?.standing ?? .unknown }
+
   // MARK: Connections
 
   private func entry(of connection: String) async -> Entry? {
@@ -167,7 +177,8 @@ final class Sessions {
     return credentials.uid == 0 ? .nowhere : .user(credentials.uid)
   }
 
-  private static func program(_ pid: UInt32) -> String? {
+  /// What the kernel calls a process, which the program in it may have chosen: printable, at most 15 bytes.
+  static func program(_ pid: UInt32) -> String? {
     let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }

@@ -70,6 +70,8 @@ struct StatusReport {
     var enrolled: [Finger] = []
     var unreadable: [Finger] = []
     var unregistered: [Finger] = []
+    var hasTrustedReader = false
+    var untrusted: String?
     var owner: FprintUser?
     do {
       owner = try await hall.accounts.with(user).map { FprintUser(name: $0.name, account: $0) }
@@ -102,9 +104,20 @@ struct StatusReport {
           unreadable += prints.damaged
           entry["enrolled"] = .strings(prints.readable.map(\.finger.name))
           entry["unreadable"] = .strings(prints.damaged.map(\.name))
-          for print in prints.readable where !(await enclave.isRegistered(print.data, user: user)) {
-            unregistered.append(print.finger)
+          let place = hall.place(of: station)
+          let isTrusted = if let place { await enclave.isTrusted(place, user: user) } else { false }
+          entry["trusted"] = .boolean(isTrusted)
+          var counts = 0
+          for print in prints.readable {
+            if await enclave.isRegistered(print.data, user: user) {
+              counts += 1
+            } else {
+              unregistered.append(print.finger)
+            }
           }
+          // For nothing else does it matter whether it is trusted.
+          if counts > 0, isTrusted { hasTrustedReader = true }
+          if counts > 0, !isTrusted { untrusted = untrusted ?? description.name }
           if station.description.features.contains(.storage) {
             let lost = try lostFingers(of: owner, on: station)
             entry["chip-lost"] = .strings(lost.map(\.name))
@@ -125,6 +138,10 @@ struct StatusReport {
     // Prints that open a login alone are none to the enclave.
     if values["biometry"] == .string("available"), unregistered.count == enrolled.count {
       values["biometry"] = .string("not-enrolled")
+    }
+    if values["biometry"] == .string("available"), !hasTrustedReader, let untrusted {
+      values["biometry"] = .string("not-trusted")
+      values["biometry-error"] = .string(Enclave.untrusted("the reader \(untrusted.printable)"))
     }
   }
 

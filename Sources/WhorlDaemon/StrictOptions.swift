@@ -30,6 +30,10 @@ struct StrictOptions {
     try take(key, "an array of strings", \.asStrings)
   }
 
+  mutating func path(_ key: String) throws(BusMethodError) -> String? {
+    try take(key, "an object path", \.asObjectPath)
+  }
+
   /// Refuses what nobody has read.
   func finish() throws(BusMethodError) {
     if let key = values.keys.sorted().first {

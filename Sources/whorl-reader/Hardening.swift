@@ -19,10 +19,25 @@ enum Hardening {
     }
   }
 
+  /// The words of the command line: `--private`, then `--only NODE` for each reader's node that may be opened.
+  /// - Returns: the words before the nodes, and the nodes; nil for no `--only` at all, so that all may be.
+  static func parts(of arguments: [String]) -> (place: [String], nodes: [String]?) {
+    guard let first = arguments.firstIndex(of: "--only") else { return (arguments, nil) }
+    let rest = arguments[first...]
+    var nodes: [String] = []
+    for index in stride(from: rest.startIndex, to: rest.endIndex, by: 2) {
+      guard rest[index] == "--only", index + 1 < rest.endIndex, rest[index + 1].hasPrefix("/dev/"),
+        !rest[index + 1].contains("/..")
+      else { return (arguments, nil) }
+      nodes.append(rest[index + 1])
+    }
+    return (Array(arguments[..<first]), nodes)
+  }
+
   /// Sheds what can be shed; ends the process, with a line for people and a code for whorld, where something stays.
-  static func apply(in place: ReaderSandbox.Place) {
+  static func apply(in place: ReaderSandbox.Place, only nodes: [String]?) {
     do {
-      try ReaderSandbox.enter(place, keepingDescriptorsUpTo: linkDescriptor)
+      try ReaderSandbox.enter(place, keepingDescriptorsUpTo: linkDescriptor, only: nodes)
     } catch {
       complain(error.line)
       exit(error.exit.rawValue)

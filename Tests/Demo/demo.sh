@@ -72,6 +72,14 @@ env -i "${environment[@]}" "$programs/whorld" > "$folder/whorld.log" 2>&1 &
 started+=("$!")
 wait_for_name org.whorl
 
+# A passcode that is nobody's but this folder's.
+passcode="open sesame"
+matrix="$(ls /usr/lib/*/pam_wrapper/pam_matrix.so | head -n 1)"
+mkdir -p "$folder/state/.whorl/pam.d"
+printf '%s:%s:whorl-passcode\n' "$(id -un)" "$passcode" > "$folder/state/.whorl/passdb"
+for type in auth account; do echo "$type required $matrix passdb=$folder/state/.whorl/passdb"; done \
+  > "$folder/state/.whorl/pam.d/whorl-passcode"
+
 # --- fingers --------------------------------------------------------------------------------------------------------
 press_number=0
 press() {
@@ -110,17 +118,43 @@ expect() { # WANTED-STATUS GOT-STATUS WHAT
 say "1. Enrol a finger (six touches, then one to confirm)"
 : > "$folder/lines"
 status=0
-touching "$right" "$programs/whorl" enroll right-index-finger || status=$?
+# Without a terminal, so that nobody is asked for a password of the machine's.
+touching "$right" setsid -w "$programs/whorl" enroll right-index-finger || status=$?
 expect 0 "$status" "whorl enroll"
 for stage in 1 2 3 4 5; do
   [ "$reader" = real ] || grep -q "stage $stage of" "$folder/lines" || fail "no progress line for stage $stage"
 done
 
-say "2. Store a secret behind it"
+say "2. Let it open secrets, with the passcode (a made-up one of this folder's)"
+status=0
+/usr/bin/python3 - "$passcode" "$programs/whorl" adopt > "$folder/adopted" <<'PY' || status=$?
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+shown, typed = b"", False
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    shown += piece
+    if not typed and shown.endswith(b"secrets: "):
+        os.write(terminal, sys.argv[1].encode() + b"\n")
+        typed = True
+print(shown.decode().replace("\r", ""), end="")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+PY
+sed 's/^/  /' "$folder/adopted"
+expect 0 "$status" "whorl adopt"
+
+say "3. Store a secret behind it"
 printf 'correct horse battery staple' | "$programs/whorl" set demo --require any || fail "whorl set"
 "$programs/whorl" list | sed 's/^/  /'
 
-say "3. A wrong finger"
+say "4. A wrong finger"
 : > "$folder/lines"
 status=0
 touching "$wrong" "$programs/whorl" get demo || status=$?
@@ -128,14 +162,14 @@ expect 4 "$status" "whorl get with a wrong finger"
 ! grep -q "correct horse" "$folder/lines" || fail "the wrong finger got the secret"
 echo "  refused, as it should be"
 
-say "4. The right finger"
+say "5. The right finger"
 : > "$folder/lines"
 status=0
 touching "$right" "$programs/whorl" get demo || status=$?
 expect 0 "$status" "whorl get with the right finger"
 grep -q "correct horse battery staple" "$folder/lines" || fail "the right finger did not get the secret"
 
-say "5. The same finger passes a PAM stack (pamtester through $(basename "$module"))"
+say "6. The same finger passes a PAM stack (pamtester through $(basename "$module"))"
 cat > "$folder/pam.d/whorl-demo" <<PAM
 auth sufficient $module timeout=20 max-tries=1
 auth required pam_deny.so

@@ -8,6 +8,8 @@ import Testing
 /// An enclave over a real keychain in a folder of its own, with everything around it scripted.
 final class Bench: Sendable {
   static let reader = "virtual/0"
+  /// Where the scripted reader stands.
+  static let place = ReaderPlace(driver: "virtual", deviceID: "0", path: "desk", hardware: "", attachment: .virtual)
   static let alice = UserID(1000)
   static let bob = UserID(1001)
 
@@ -30,9 +32,9 @@ final class Bench: Sendable {
   /// The daemon is started again: another enclave over the same state.
   func restarted() throws -> Bench { try Bench(folder: folder, clock: clock) }
 
-  /// What the daemon does when a finger was enrolled.
+  /// A finger is registered, and its reader trusted, as if the passcode had been given for it.
   func enrol(_ finger: Finger = .index, of user: UserID = alice) async throws {
-    try await enclave.enrolled(user: user, finger: finger.number, reader: Self.reader, print: finger.print)
+    _ = try await enclave.register([finger.stored()], of: user)
   }
 
   func context(

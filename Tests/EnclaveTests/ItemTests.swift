@@ -128,6 +128,31 @@ struct `Items` {
     #expect(try await bench.get("mail", in: context) == "anew")
   }
 
+  @Test func `many items come in parts, each once and in order, also while some are deleted`() async throws {
+    let bench = try Bench()
+    let names = (0..<25).map { "n\($0)" }
+    for name in names { try await bench.store("s", as: name, nil) }
+    var seen: [String] = []
+    var last: [UInt8]?
+    repeat {
+      let part = try await bench.enclave.copyMatching(user: Bench.alice, query: ItemQuery(), limit: 7, after: last)
+      seen += part.map(\.item.attributes.service)
+      last = part.last?.reference
+      // The one that the next part begins after may be gone by then.
+      if seen.count == 7 { _ = try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(service: "n6")) }
+    } while last != nil
+    #expect(seen == names)
+    // Another keychain's reference, or none at all, is refused rather than taken for the beginning.
+    try await bench.store("s", as: "b", nil, of: Bench.bob)
+    let theirs = try await bench.enclave.copyMatching(user: Bench.bob, query: ItemQuery())
+    for wrong in [theirs[0].reference, [], [1, 2, 3]] {
+      let error = await enclaveError {
+        _ = try await bench.enclave.copyMatching(user: Bench.alice, query: ItemQuery(), after: wrong)
+      }
+      #expect(error?.busName == "org.whorl.Error.Param")
+    }
+  }
+
   @Test func `duplicates are refused by name`() async throws {
     let bench = try Bench()
     try await bench.store("1", as: "mail", nil)

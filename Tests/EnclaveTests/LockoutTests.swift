@@ -15,7 +15,8 @@ struct `Lockout` {
     try await bench.sensor.armed(3)
     bench.sensor.pressWrong()
     #expect(await request.error?.busName == "org.whorl.Error.AuthenticationFailed")
-    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil))  // fprintd's face
+    // fprintd's face
+    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil, on: Bench.place))
     #expect(await !bench.enclave.isLockedOut(user: Bench.alice))
     let last = bench.getting("mail", in: context)
     try await bench.sensor.armed(4)
@@ -97,7 +98,8 @@ struct `Lockout` {
     }
     try await bench.miss(4)
     #expect(
-      try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print)
+      try await !bench.enclave.recordExternalVerification(
+        user: Bench.alice, matched: Finger.index.print, on: Bench.place)
     )
     #expect(try bench.recordOnDisk().misses == 0)
   }
@@ -107,9 +109,11 @@ struct `Lockout` {
     try await bench.enrol()
     try await bench.miss(4)
     let planted = Array("FP3 a print from elsewhere".utf8)
-    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: planted))
+    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: planted, on: Bench.place))
     #expect(try bench.recordOnDisk().misses == 4)
-    #expect(try await !bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print))
+    #expect(
+      try await !bench.enclave.recordExternalVerification(
+        user: Bench.alice, matched: Finger.index.print, on: Bench.place))
     #expect(try bench.recordOnDisk().misses == 0)
   }
 
@@ -148,7 +152,8 @@ struct `Lockout` {
     let queued = bench.loggingIn(progress: log)
     try await log.wait(for: .queued)
     for miss in 1...5 {
-      let isLocked = try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil)
+      let isLocked = try await bench.enclave.recordExternalVerification(
+        user: Bench.alice, matched: nil, on: Bench.place)
       #expect(isLocked == (miss == 5))
     }
     #expect(await login.error == .biometryLockout)
@@ -158,9 +163,12 @@ struct `Lockout` {
 
   @Test func `makes a match that comes too late a failure`() async throws {
     let bench = try Bench()
-    for _ in 0..<5 { try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil) }
+    for _ in 0..<5 {
+      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil, on: Bench.place)
+    }
     #expect(
-      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print))
+      try await bench.enclave.recordExternalVerification(
+        user: Bench.alice, matched: Finger.index.print, on: Bench.place))
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))
   }
 
@@ -170,7 +178,9 @@ struct `Lockout` {
     let login = bench.loggingIn()
     try await bench.sensor.armed(1)
     let other = try bench.restarted()
-    for _ in 0..<5 { try await other.enclave.recordExternalVerification(user: Bench.alice, matched: nil) }
+    for _ in 0..<5 {
+      try await other.enclave.recordExternalVerification(user: Bench.alice, matched: nil, on: Bench.place)
+    }
     bench.sensor.press(.index)
     #expect(await login.error == .biometryLockout)
     #expect(try bench.recordOnDisk().misses == 5)
@@ -223,7 +233,7 @@ struct `Lockout` {
     let bench = try Bench()
     await bench.enclave.setLockoutFault(.readOnly("/var/lib/whorl"))
     await #expect(throws: EnclaveError.self) {
-      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil)
+      try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: nil, on: Bench.place)
     }
     await bench.enclave.setLockoutFault(nil)
     #expect(await bench.enclave.isLockedOut(user: Bench.alice))

@@ -123,6 +123,12 @@ struct Finger: Sendable, Hashable {
   static let middle = Finger(number: 8, name: "right-middle-finger", print: Array("FP3 the right middle".utf8))
 
   func touch(of request: MatchRequest) -> Touch {
-    Touch(request: request.id, user: request.user, finger: name, reader: Bench.reader, print: print)
+    Touch(
+      request: request.id, user: request.user, finger: name, reader: Bench.reader, print: print, place: Bench.place)
+  }
+
+  /// Its print as it is on the disk.
+  func stored(at place: ReaderPlace? = Bench.place) -> StoredFinger {
+    StoredFinger(finger: number, reader: Bench.reader, readerName: "Scripted", place: place, print: print)
   }
 }

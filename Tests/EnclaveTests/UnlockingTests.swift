@@ -93,7 +93,8 @@ struct `Unlocking` {
       let context = try await bench.context()
       switch seen {
       case "finger at the lock screen":
-        _ = try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.index.print)
+        _ = try await bench.enclave.recordExternalVerification(
+          user: Bench.alice, matched: Finger.index.print, on: Bench.place)
         await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)
       case "passcode":
         await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)
@@ -117,7 +118,8 @@ struct `Unlocking` {
     await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)
     bench.clock.advance(seconds: 1)
     await bench.enclave.sessionsChanged(of: Bench.alice, to: .allLocked)
-    _ = try await bench.enclave.recordExternalVerification(user: Bench.alice, matched: Finger.middle.print)
+    _ = try await bench.enclave.recordExternalVerification(
+      user: Bench.alice, matched: Finger.middle.print, on: Bench.place)
     await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)
     let silent = try await bench.context(interactionNotAllowed: true)
     #expect(await enclaveError { _ = try await bench.get("mail", in: silent) } == .notInteractive)

@@ -21,7 +21,9 @@ import Testing
       world = try await World()
       // whorld finds its bridge beside itself, so a copy of it beside a stand-in gets the stand-in.
       programs = try TemporaryFolder(open: true)
-      try ProgramFile.copy(BuiltPrograms.path("whorld"), to: programs("whorld"))
+      for name in ["whorld", "whorl-passcode"] {
+        try ProgramFile.copy(BuiltPrograms.path(name), to: programs(name))
+      }
       try ProgramFile.copy(
         SourceTree.path("Tests/IntegrationTests/Scripts/garbling-bridge.py"), to: programs("whorl-reader"))
       try programs.write(BuiltPrograms.path("whorl-reader"), to: "real")

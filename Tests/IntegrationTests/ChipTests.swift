@@ -172,6 +172,7 @@ import Testing
     let (world, client) = try await scene()
     try await client.enroll("right-index-finger", scanning: "kept", on: world)
     try await client.enroll("left-thumb", scanning: "lost", on: world)
+    try await world.adopt()
     #expect(try await world.whorl(["set", "mail", "--require", "current"], to: "a").status == 0)
     try await world.device.command("REMOVE lost")
     #expect(try await client.verify(scanning: "other", on: world) == "verify-no-match")

@@ -50,14 +50,6 @@ final class Client {
     return context
   }
 
-  /// A secret that the command stored.
-  func secret(_ name: String, in context: BusValue) async throws -> String {
-    let reply = try await call(
-      "Keychain1", "CopySecret", [context, .options(["account": .string(name)]), .options([:])])
-    let secret = try reply.descriptor(reply.arguments[0]).withDescriptor { try SecretFile.take($0, limit: 1 << 20) }
-    return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-  }
-
   /// A sealed memory file with this text, which the caller closes.
   nonisolated static func sealed(_ text: String) throws -> Int32 {
     var secret = try SecretBytes(count: text.utf8.count)

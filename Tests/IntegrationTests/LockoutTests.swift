@@ -93,6 +93,7 @@ import Testing
   @Test func `A chip that does not know the finger counts as a miss, for a secret too`() async throws {
     let (world, probe) = try await enrolledScene()
     _ = try await probe.call("Release")
+    try await world.adopt()
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     let request = try world.start(["get", "mail"])
     var seen = 0

@@ -38,6 +38,7 @@ import Testing
         try await client.ask("enrollstop")
         try await client.ask("release")
       }
+      try await world.adopt()
       try #require(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     }
   }

@@ -17,7 +17,7 @@ final class World: Sendable {
   private let readerSocket: String
   private let kind: Kind
   /// Kept: a program ends with its last reference.
-  private let daemons = Mutex<[RunningProgram]>([])
+  private let kept = Mutex<[any Sendable]>([])
   /// Accounts of the test's own for whorld and whorl, through nss_wrapper; nil: the machine's.
   private let accounts: String?
   private let accountChanges = Mutex(0)
@@ -36,13 +36,14 @@ final class World: Sendable {
   ///   - kind: which virtual reader there is.
   ///   - polkit: what polkit answers; nil leaves polkit out.
   ///   - accounts: the accounts there are besides root, by name; nil: the machine's.
+  ///   - underPolicy: whether the bus allows what the system bus does with Whorl's own policy, and no more.
   init(
     _ kind: Kind = .image, polkit answer: PolkitMock.Answer? = .allow,
-    accounts names: KeyValuePairs<String, UInt32>? = nil
+    accounts names: KeyValuePairs<String, UInt32>? = nil, underPolicy: Bool = false
   ) async throws {
     // Before anybody hops to GLibActor, which nobody would run.
     GLibLoop.startThread()
-    bus = try await PrivateBus()
+    bus = try await PrivateBus(policy: underPolicy ? SourceTree.path("data/dbus/org.whorl.conf") : nil)
     folder = try TemporaryFolder(open: true)
     try folder.makeFolder("state")
     readerSocket = folder("finger")
@@ -118,24 +119,34 @@ final class World: Sendable {
   func startDaemon(_ program: String? = nil, adding variables: [String: String] = [:]) async throws -> RunningProgram {
     let daemon = try RunningProgram(
       program ?? BuiltPrograms.path("whorld"), environment: environment.merging(variables) { $1 }, input: "")
-    daemons.withLock { $0.append(daemon) }
+    keep(daemon)
     try await bus.waitForName("net.reactivated.Fprint")
     return daemon
   }
 
+  /// Has something, such as a program, live as long as the world does.
+  func keep(_ thing: some Sendable) { kept.withLock { $0.append(thing) } }
+
   /// The bridge's pid, once whorld has one.
   func bridge(of daemon: RunningProgram) throws -> pid_t {
+    guard let first = try bridges(of: daemon).first else { throw WorldError("whorld has no bridge") }
+    return first
+  }
+
+  /// The pids of all bridges that whorld has.
+  func bridges(of daemon: RunningProgram) throws -> [pid_t] {
+    var found: [pid_t] = []
     let children = try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(daemon.pid)/children", encoding: .utf8)
     let others = try Self.threads(of: daemon.pid).flatMap { thread in
       try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(thread)/children", encoding: .utf8).split(separator: " ")
     }
     for word in children.split(separator: " ") + others {
       guard let pid = pid_t(word), let name = try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8),
-        name.hasPrefix("whorl-reader")
+        name.hasPrefix("whorl-reader"), !found.contains(pid)
       else { continue }
-      return pid
+      found.append(pid)
     }
-    throw WorldError("whorld has no bridge")
+    return found
   }
 
   private static func threads(of pid: pid_t) throws -> [String] {
@@ -205,14 +216,45 @@ final class World: Sendable {
     }
   }
 
-  /// Enrols a finger through `whorl enroll`: six touches and one to confirm.
+  /// Enrols a finger through `whorl enroll`, six touches and one to confirm, and lets it open secrets.
+  /// - Parameter adopting: false: it opens logins alone, as one that was enrolled without the passcode.
   @discardableResult
-  func enroll(_ finger: SyntheticFinger, as name: String = "right-index-finger", user: UInt32? = nil) async throws
-    -> RunningProgram.Result
-  {
+  func enroll(
+    _ finger: SyntheticFinger, as name: String = "right-index-finger", user: UInt32? = nil, adopting: Bool = true
+  ) async throws -> RunningProgram.Result {
     let result = try await whorl(["enroll", name], pressing: (1...7).map { finger.press($0) }, user: user)
     guard result.status == 0 else { throw WorldError("whorl enroll ended with \(result.end):\n\(result.errorText)") }
+    if adopting { try await adopt(user: user) }
     return result
+  }
+
+  /// Lets a user's enrolled fingers open secrets, with the passcode, which is there for that moment where there is none.
+  func adopt(user: UInt32? = nil) async throws {
+    let folder = state + "/.whorl"
+    let before = try? String(contentsOfFile: folder + "/passdb", encoding: .utf8)
+    let name = try name(of: user ?? 0)
+    try setPasscode(of: [name])
+    let program = try startOnTerminal(["adopt"], user: user)
+    try await program.waitFor("to let them open your secrets: ")
+    try program.write(Self.passcode + "\n")
+    let result = try await program.wait()
+    guard result.status == 0 else { throw WorldError("whorl adopt ended with \(result.end):\n\(result.text)") }
+    if let before {
+      try self.folder.write(before, to: "state/.whorl/passdb", mode: 0o600)
+    } else {
+      for file in ["passdb", "pam.d"] { try FileManager.default.removeItem(atPath: "\(folder)/\(file)") }
+    }
+  }
+
+  private func name(of user: UInt32) throws -> String {
+    if let accounts {
+      for line in try String(contentsOfFile: accounts, encoding: .utf8).split(separator: "\n") {
+        let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+        if fields.count > 2, fields[2] == String(user) { return String(fields[0]) }
+      }
+    }
+    guard let entry = getpwuid(user) else { throw WorldError("uid \(user) has no name") }
+    return String(cString: entry.pointee.pw_name)
   }
 }
 

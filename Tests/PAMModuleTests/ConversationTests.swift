@@ -59,7 +59,7 @@ extension ModuleSuite {
     @Test(arguments: [
       ("timeout=7 max-tries=2", [String](), 7, 2), ("", [], 30, 3), ("timeout=7", ["--silent"], 5, 3),
       ("timeout=3", ["--silent"], 3, 3), ("timeout=7 always-prompt", ["--silent"], 7, 3),
-      ("timeout=0 max-tries=9 timeout=1x bogus", [], 30, 3),
+      ("timeout=0 max-tries=9 timeout=1x bogus", [], 30, 3), ("trusted-readers timeout=7", [], 7, 3),
     ])
     func `whorld is told the user, the service and the limits`(
       options: String, flags: [String], timeout: Int, tries: Int
@@ -78,7 +78,11 @@ extension ModuleSuite {
       #expect(asked.service == "whorl-test")
       #expect(asked.options["timeout"] == UInt64(timeout))
       #expect(asked.options["max-tries"] == UInt64(tries))
-      #expect(asked.options.keys.sorted() == ["max-tries", "operation", "timeout"])
+      let demandsTrust = options.contains("trusted-readers")
+      #expect(
+        asked.options.keys.sorted()
+          == ["max-tries", "operation", "timeout"] + (demandsTrust ? ["trusted-readers"] : []))
+      #expect(asked.options["trusted-readers"] == (demandsTrust ? 1 : nil))
     }
 
     private struct Asked: Decodable {

@@ -77,12 +77,12 @@ import Testing
   }
 
   @Test(arguments: [
-    [], [""], ["-x"], ["alice", "--confdir"], ["alice", "--confdir", "relative"], ["alice", "bob"],
+    [], [""], ["-x"], ["alice", "--confdir"], ["alice", "--confdir", "relative"], ["alice", "bob"], ["--"],
     ["alice", "--confdir", "/", "more"], [String(repeating: "u", count: 256)],
   ])
   func `other arguments get the usage`(arguments: [String]) async throws {
     let answer = try await check("x", arguments: arguments)
-    #expect(answer == (3, "whorl-passcode: usage: whorl-passcode USER [--confdir DIR] < PASSCODE\n"))
+    #expect(answer == (3, "whorl-passcode: usage: whorl-passcode [--] USER [--confdir DIR] < PASSCODE\n"))
   }
 
   @Test func `more than 4096 bytes are refused`() async throws {

@@ -27,23 +27,24 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     #expect(read.options == ModuleOptions())
     #expect(read.options.timeout == 30)
     #expect(read.options.maxTries == 3)
-    #expect(!read.options.debug && !read.options.alwaysPrompt)
+    #expect(!read.options.debug && !read.options.alwaysPrompt && !read.options.trustedReaders)
     #expect(ModuleOptions(nil, count: 3) { _ in } == ModuleOptions())
   }
 
   @Test func `good options are taken, the last of a kind wins`() {
-    let read = options("timeout=1", "max-tries=5", "debug", "always-prompt", "timeout=300", "max-tries=1")
+    let read = options(
+      "timeout=1", "max-tries=5", "debug", "always-prompt", "trusted-readers", "timeout=300", "max-tries=1")
     #expect(read.refused.isEmpty)
     #expect(read.options.timeout == 300)
     #expect(read.options.maxTries == 1)
-    #expect(read.options.debug && read.options.alwaysPrompt)
+    #expect(read.options.debug && read.options.alwaysPrompt && read.options.trustedReaders)
   }
 
   @Test(arguments: [
     "timeout", "timeout=", "timeout=0", "timeout=301", "timeout=-1", "timeout=+1", "timeout= 1", "timeout=1 ",
     "timeout=1.5", "timeout=0x10", "timeout=ten", "timeout=99999999999999999999", "timeout=４", "TIMEOUT=10",
     "max-tries=0", "max-tries=6", "max-tries=", "max-tries=4294967297", "max_tries=2", "debug=1", "Debug", "debugg",
-    "", "=", "use_first_pass", "always-prompt=no",
+    "", "=", "use_first_pass", "always-prompt=no", "trusted-readers=yes", "trusted-reader",
   ])
   func `a bad option is named and changes nothing`(argument: String) {
     let read = options(argument, "timeout=12")

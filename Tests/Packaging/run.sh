@@ -51,11 +51,15 @@ for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec
   usr/share/dbus-1/system.d/org.whorl.conf usr/local/share/dbus-1/system-services/org.whorl.service \
   usr/local/share/dbus-1/system-services/net.reactivated.Fprint.service usr/share/polkit-1/actions/org.whorl.policy \
   usr/local/lib/systemd/system/whorld.service usr/lib/sysusers.d/whorl.conf usr/lib/udev/rules.d/70-whorl.rules \
-  usr/share/pam-configs/whorl etc/pam.d/whorl-passcode \
+  usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop \
+  usr/local/lib/systemd/user/graphical-session.target.wants/whorl-agent.service usr/share/pam-configs/whorl etc/pam.d/whorl-passcode \
   usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
   check "$file is installed" test -s "$root/d/$file"
 done
-check "no placeholder is left" bash -c "! grep -rq '@LIBEXECDIR@' '$root/d/usr'"
+check "no placeholder is left" bash -c "! grep -rqE '@(LIBEXECDIR|BINDIR)@' '$root/d/usr' '$root/d/etc'"
+for file in usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop; do
+  check "$file starts the installed program" grep -qE '^Exec(Start)?=/usr/local/bin/whorl agent$' "$root/d/$file"
+done
 check "the services start the installed daemon" grep -q '^Exec=/usr/local/libexec/whorl/whorld$' \
   "$root/d/usr/local/share/dbus-1/system-services/org.whorl.service"
 check "sysusers makes the account of the bridge, which nobody can log in to" bash -c "
@@ -66,6 +70,10 @@ sed 's|^ExecStart=.*|ExecStart=/usr/bin/true|; s|^Documentation=.*||' \
   "$root/d/usr/local/lib/systemd/system/whorld.service" > "$root/whorld.service"
 check "systemd understands every line of the unit" bash -c "
   systemd-analyze verify '$root/whorld.service' 2>&1 | tee '$root/verify' && [ ! -s '$root/verify' ]"
+sed 's|^ExecStart=.*|ExecStart=/usr/bin/true|; s|^Documentation=.*||' \
+  "$root/d/usr/local/lib/systemd/user/whorl-agent.service" > "$root/whorl-agent.service"
+check "systemd understands every line of the agent's unit" bash -c "
+  XDG_RUNTIME_DIR='$root' systemd-analyze --user verify '$root/whorl-agent.service' 2>&1 | tee '$root/verify' && [ ! -s '$root/verify' ]"
 check "systemd's figure for the unit is at most 2.0" \
   systemd-analyze security --offline=yes --threshold=20 --no-pager "$root/whorld.service"
 check "the udev rules are what the installed libfprint needs (if not: udev/make-rules.py > udev/70-whorl.rules)" \
@@ -83,7 +91,7 @@ check "nothing is removed while a stack still needs the module" test -e "$root/d
 rm "$stacks/odd"
 check "make uninstall" make --no-print-directory uninstall DESTDIR="$root/d" PREFIX=/usr/local
 for name in common-auth sudo other; do check "$name lost only Whorl's line" cmp "$stacks/$name" "$root/$name.wanted"; done
-check "no file is left" bash -c "[ \$(find '$root/d' -type f | grep -v '/etc/pam.d/' | wc -l) = 0 ]"
+check "no file is left" bash -c "[ \$(find '$root/d' -type f -o -type l | grep -v '/etc/pam.d/' | wc -l) = 0 ]"
 check "no file of Whorl's own is left in pam.d" bash -c "! ls -A '$stacks' | grep -q whorl"
 
 echo "packaging: $passed passed, $failed failed"

@@ -54,6 +54,18 @@ import Testing
     }
   }
 
+  @Test func `a bridge for one reader alone opens its node, and no other`() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["mine", "other"] { try folder.write("node", to: name, mode: 0o666) }
+    for (name, wanted) in [("mine", "allowed\n"), ("other", "Permission denied\n")] {
+      #expect(try await outcome("write \(folder(name))", in: "only:" + folder("mine")).text == wanted, "\(name)")
+    }
+    // Of the folder of USB devices only the list is left.
+    if access("/dev/bus/usb", F_OK) == 0 {
+      #expect(try await outcome("list /dev/bus/usb", in: "only:" + folder("mine")).text == "allowed\n")
+    }
+  }
+
   @Test func `an ordinary user does not get a bridge on the system`() async throws {
     // Without the account or without root, and the line says which.
     let user: UInt32? = geteuid() == 0 ? 65534 : nil

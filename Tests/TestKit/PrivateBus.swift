@@ -11,13 +11,43 @@ public final class PrivateBus: Sendable {
 
   /// Starts the bus and waits until it listens.
   ///
-  /// - Parameter activatable: names that the bus starts a program for, with the program's command line.
-  public init(activatable: [String: String] = [:]) async throws {
+  /// - Parameters:
+  ///   - activatable: names that the bus starts a program for, with the program's command line.
+  ///   - policy: a file of bus policy; where given, all else is forbidden that the system bus forbids by itself.
+  public init(activatable: [String: String] = [:], policy: String? = nil) async throws {
     folder = try TemporaryFolder(open: true)
     let services = try folder.makeFolder("services", mode: 0o755)
     for (name, command) in activatable {
       try folder.write("[D-BUS Service]\nName=\(name)\nExec=\(command)\n", to: "services/\(name).service")
     }
+    let rules =
+      if let policy {
+        """
+        <policy context="default">
+          <allow user="*"/>
+          <deny own="*"/>
+          <deny send_type="method_call"/>
+          <allow send_type="signal"/>
+          <allow send_requested_reply="true" send_type="method_return"/>
+          <allow send_requested_reply="true" send_type="error"/>
+          <allow receive_type="method_call"/>
+          <allow receive_type="method_return"/>
+          <allow receive_type="error"/>
+          <allow receive_type="signal"/>
+          <allow send_destination="org.freedesktop.DBus"/>
+        </policy>
+        <include>\(policy)</include>
+        """
+      } else {
+        """
+        <policy context="default">
+          <allow user="*"/>
+          <allow send_destination="*" eavesdrop="true"/>
+          <allow receive_sender="*" eavesdrop="true"/>
+          <allow own="*"/>
+        </policy>
+        """
+      }
     let configuration = try folder.write(
       """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -27,12 +57,7 @@ public final class PrivateBus: Sendable {
         <listen>unix:path=\(folder("bus"))</listen>
         <auth>EXTERNAL</auth>
         <servicedir>\(services)</servicedir>
-        <policy context="default">
-          <allow user="*"/>
-          <allow send_destination="*" eavesdrop="true"/>
-          <allow receive_sender="*" eavesdrop="true"/>
-          <allow own="*"/>
-        </policy>
+        \(rules)
       </busconfig>
       """, to: "bus.conf")
     program = try RunningProgram(

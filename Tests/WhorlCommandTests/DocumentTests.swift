@@ -38,7 +38,9 @@ import Testing
     (["whorl", "set", "x", "--require", "p"], "presence passcode"),
     (["whorl", "set", "x", "--require", "=", "p"], "presence passcode"), (["whorl", "get", "m"], "mail my\\ mail"),
     (["whorl", "get", "mail", ""], ""), (["whorl", "delete", "l"], "left-thumb"),
-    (["whorl", "delete", "-"], "--all --user --help"),
+    (["whorl", "delete", "-"], "--all --user --help"), (["whorl", "adopt", "left-thumb", "l"], "left-thumb"),
+    (["whorl", "reader", "t"], "trust"), (["whorl", "reader", "trust", "0"], "0a1b2c3d"),
+    (["whorl", "reader", "distrust", "--"], "--all --help"), (["whorl", "reader", "trust", "0a1b2c3d", ""], ""),
     (["whorl", "rm", "--", "m"], "mail my\\ mail"), (["whorl", "--v"], "--version"),
     (["whorl", "key", "g"], "generate"), (["whorl", "key", "sign", "l"], "login"), (["whorl", "key", "list", "l"], ""),
     (["whorl", "key", "generate", "l"], ""), (["whorl", "key", "generate", "x", "-t", ""], "ed25519 p256"),
@@ -51,6 +53,7 @@ import Testing
         case $1 in
           list) printf 'mail\\tany\\nmy mail\\tnone\\nm\\\\n\\tany\\n' ;;
           fingers) printf 'left-thumb\\n' ;;
+          reader) printf '0a1b2c3d\\tFake\\ttrusted\\tbuilt in\\n' ;;
           key) printf 'login\\tp256\\tany\\n' ;;
         esac
       }

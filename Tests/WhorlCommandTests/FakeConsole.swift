@@ -14,8 +14,10 @@ final class FakeConsole: Console {
   var inputDescriptor: Int32 = -1
   var outputDescriptor: Int32 = -1
   var input: [UInt8] = []
-  /// Answers to `ask`, in turn; none left is Ctrl-D.
+  /// Answers to `ask`, in turn; none left is Ctrl-D, and Enter alone where a prompt offers that.
   var answers: [String] = []
+  /// Whether Ctrl-D answers that, too.
+  var declines = false
   var confirms = false
   /// Whether Enter is pressed, once, as soon as somebody waits for it.
   var pressesEnter = false
@@ -37,6 +39,7 @@ final class FakeConsole: Console {
   func ask(_ prompt: String) async throws(CommandFailure) -> SecretBytes {
     guard hasTerminal else { throw CommandFailure(.noTerminal, "no terminal") }
     asked.append(prompt)
+    if answers.isEmpty, !declines, prompt.contains("Enter alone") { return try secret([]) }
     guard !answers.isEmpty else { throw .cancelled }
     return try secret(Array(answers.removeFirst().utf8))
   }

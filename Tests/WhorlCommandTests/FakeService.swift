@@ -120,6 +120,16 @@ final class FakeService: Service {
     }
   }
 
+  /// So many items come in a part.
+  var partSize = 2
+
+  func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?) {
+    let all = try await items(named: nil)
+    let start = Int(reference?.first ?? 0)
+    let part = Array(all.dropFirst(start).prefix(partSize))
+    return (part, start + part.count < all.count ? [UInt8(start + part.count)] : nil)
+  }
+
   func add(
     name: String, requirement: Requirement, accessible: Accessibility, secret: borrowing SecretBytes
   ) async throws(WhorlError) {
@@ -225,10 +235,43 @@ final class FakeService: Service {
     return importAnswer
   }
 
-  func openContext() async throws(WhorlError) -> WhorlContext {
+  var logAnswer: [WhorlLogEntry] = []
+
+  func log() async throws(WhorlError) -> [WhorlLogEntry] {
+    try enter("log")
+    return logAnswer
+  }
+
+  func openContext(promptsItself: Bool, lasting seconds: UInt32) async throws(WhorlError) -> WhorlContext {
     try enter("open")
     return WhorlContext(number: 7, daemon: ":1.1")
   }
+
+  var adoption: WhorlAdoption?
+  var known: [WhorlReader] = []
+
+  func adopt(
+    _ fingers: [String]?, on reader: ReaderListing?, in context: WhorlContext
+  ) async throws(WhorlError) -> WhorlAdoption {
+    try enter("adopt", ((fingers ?? ["all"]) + [reader?.path].compactMap { $0 }).joined(separator: " "))
+    guard passcodeGiven else { throw WhorlError(.passcodeNeeded, "") }
+    if let adoption { return adoption }
+    var done = WhorlAdoption()
+    done.fingers = fingers ?? self.fingers
+    return done
+  }
+
+  func knownReaders() async throws(WhorlError) -> [WhorlReader] {
+    try enter("known")
+    return known
+  }
+
+  func trust(_ reader: String, in context: WhorlContext) async throws(WhorlError) {
+    try enter("trust", reader)
+    guard passcodeGiven else { throw WhorlError(.passcodeNeeded, "") }
+  }
+
+  func distrust(_ reader: String?) async throws(WhorlError) { try enter("distrust", reader ?? "all") }
 
   func closeContext(_ context: WhorlContext) async { calls.append("close") }
 

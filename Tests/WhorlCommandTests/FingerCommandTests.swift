@@ -24,10 +24,12 @@ import WhorlClient
         "stage 1 of 3; lift the finger and touch again", "stage 2 of 3; lift the finger and touch again",
         "stage 3 of 3",
         "Touch the reader once more to check it.", "The right index finger of paul is enrolled.",
+        "It opens logins, but no secret before your password was given for it: whorl adopt",
       ])
     #expect(
       fixture.service.calls == [
-        "readers", "status", "status", "fingers paul", "items", "keys", "claim paul", "enroll right-index-finger",
+        "readers", "status", "status", "fingers paul", "items", "keys", "status", "open", "status", "close",
+        "claim paul", "enroll right-index-finger",
         "verify right-index-finger",
         "release",
       ])

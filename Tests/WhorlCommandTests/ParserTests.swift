@@ -39,6 +39,16 @@ import Testing
     #expect(try parse("set", "-r", "current", "mail") == expected)
     #expect(try parse("set", "-rcurrent", "mail") == expected)
     #expect(try parse("enroll", "-u", "paul") == .enroll(.standard, user: "paul"))
+    #expect(try parse("adopt") == .adopt([]))
+    #expect(
+      try parse("adopt", "left-thumb", "right-thumb")
+        == .adopt([try #require(FingerName("left-thumb")), try #require(FingerName("right-thumb"))]))
+    #expect(try parse("reader", "list") == .readerList)
+    #expect(try parse("reader", "trust") == .readerTrust(id: nil))
+    #expect(try parse("reader", "trust", "0a") == .readerTrust(id: "0a"))
+    #expect(try parse("reader", "distrust") == .readerDistrust(.only))
+    #expect(try parse("reader", "distrust", "0a") == .readerDistrust(.id("0a")))
+    #expect(try parse("reader", "-a", "distrust") == .readerDistrust(.all))
     #expect(try parse("delete", "-au", "paul") == .delete(nil, user: "paul", confirmed: true))
   }
 
@@ -62,6 +72,8 @@ import Testing
 
   @Test(arguments: [
     ["frob"], ["get", "--frob", "x"], ["get", "-z", "x"], ["enroll", "toe"], ["set", "x", "--require", "blood"],
+    ["adopt", "toe"], ["reader", "frob"], ["reader", "list", "extra"], ["reader", "trust", "0a", "extra"],
+    ["reader", "trust", "--all"], ["reader", "distrust", "0a", "--all"],
     ["list", "extra"], ["status", "extra"], ["fingers", "left-thumb"], ["enroll", "left-thumb", "right-thumb"],
     ["set", "x", "--require"], ["enroll", "--user"], ["delete", "--all=yes"], ["--frob"], ["list", "--all"],
     ["help", "frob"], ["--help", "frob"], ["help", "get", "extra"], ["--version", "extra"], ["-V", "status"],
@@ -106,7 +118,8 @@ import Testing
   }
 
   @Test(arguments: [
-    [], ["set"], ["get"], ["rm"], ["get", ""], ["enroll", "--user="], ["delete", "left-thumb", "--all"],
+    [], ["set"], ["get"], ["rm"], ["get", ""], ["enroll", "--user="], ["delete", "left-thumb", "--all"], ["reader"],
+    ["reader", "trust", ""],
   ])
   func `a missing, empty or contradicting word is a usage error`(words: [String]) throws {
     let failure = try #require(

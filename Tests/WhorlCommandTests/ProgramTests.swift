@@ -292,6 +292,7 @@ import Testing
     let daemon = try await FakeWhorld()
     daemon.scans["Enroll"] = [("enroll-stage-passed", false)]
     let program = try daemon.whorl("enroll", "left-index-finger")
+    try await program.enrolsForLogins()
     try await program.shows("stage 1 of 2")
     program.type("\u{3}")
     #expect(try await program.end() == 5)
@@ -307,13 +308,15 @@ import Testing
     ]
     daemon.scans["Verify"] = [("verify-match", true)]
     let program = try daemon.whorl("enroll", "left-index-finger")
+    try await program.enrolsForLogins()
     #expect(try await program.end() == 0)
     for line in ["stage 1 of 2", "That did not work", "stage 2 of 2", "once more", "is enrolled"] {
       #expect(program.screen.contains(line))
     }
     #expect(
       daemon.calls.filter { $0 != "CopyMatching" && $0 != "GetStatus" } == [
-        "Claim", "EnrollStart left-index-finger", "EnrollStop", "VerifyStart left-index-finger", "VerifyStop",
+        "CreateContext", "InvalidateContext", "Claim", "EnrollStart left-index-finger", "EnrollStop",
+        "VerifyStart left-index-finger", "VerifyStop",
         "Release",
       ])
   }
@@ -326,11 +329,13 @@ import Testing
     daemon.scans["Enroll"] = [("enroll-completed", true)]
     daemon.scans["Verify"] = [("verify-no-match", true)]
     let program = try daemon.whorl("enroll", "left-index-finger")
+    try await program.enrolsForLogins()
     #expect(try await program.end() == 4)
     #expect(daemon.calls.suffix(2) == ["DeleteEnrolledFinger left-index-finger", "Release"])
 
     daemon.scans["Verify"] = []
     let other = try daemon.whorl("enroll", "right-thumb")
+    try await other.enrolsForLogins()
     await daemon.wasAsked("VerifyStart right-thumb")
     kill(other.pid, SIGINT)
     #expect(try await other.end() == 5)

@@ -150,6 +150,12 @@ final class PtyProgram {
     }
   }
 
+  /// Goes on with an enrolment without the password.
+  func enrolsForLogins() async throws {
+    try await shows("(Enter alone: for logins only): ")
+    type("\n")
+  }
+
   private func readScreen() {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let got = read(master, &buffer, buffer.count)

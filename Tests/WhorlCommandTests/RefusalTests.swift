@@ -270,7 +270,7 @@ import WhorlClient
     #expect(!fixture.console.printed.contains { $0.contains("whorl enroll") || $0.contains("which had this uid") })
   }
 
-  @Test @GLibActor func `a finger that fprintd enrolled is named in what to do, for another name would be refused`()
+  @Test @GLibActor func `a finger that was enrolled without the password is named, and what lets it open secrets`()
     async
   {
     let fixture = Fixture()
@@ -279,14 +279,15 @@ import WhorlClient
     fixture.service.statusAnswer.unregistered = ["left-thumb"]
     fixture.service.statusAnswer.biometry = "not-enrolled"
     #expect(await fixture.run("status") == .noFingers)
-    #expect(fixture.console.printed.contains { $0.hasSuffix("with Whorl: whorl enroll left-thumb") })
-    #expect(fixture.console.complaints.last?.hasSuffix("whorl enroll left-thumb") == true)
+    #expect(fixture.console.printed.contains { $0.hasSuffix("-> let them, with your password: whorl adopt") })
+    #expect(fixture.console.complaints.last?.hasSuffix("whorl adopt") == true)
     fixture.service.stored = [.init(name: "mail", constraints: ["biometry-any"], secret: [1])]
     fixture.service.problems["secret"] = [WhorlError(.biometryNotEnrolled, "none; enrol one with: whorl enroll")]
     #expect(await fixture.run("get", "mail") == .noFingers)
-    #expect(fixture.console.complaints.last?.hasSuffix("whorl enroll left-thumb") == true)
+    #expect(fixture.console.complaints.last?.contains("left-thumb is, for logins") == true)
+    #expect(fixture.console.complaints.last?.hasSuffix("whorl adopt") == true)
     #expect(await fixture.run("set", "other", "-r", "current") == .noFingers)
-    #expect(fixture.console.complaints.last?.contains("whorl enroll left-thumb") == true)
+    #expect(fixture.console.complaints.last?.contains("whorl adopt") == true)
   }
 
   // MARK: Readers

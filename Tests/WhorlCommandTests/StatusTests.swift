@@ -107,12 +107,34 @@ import WhorlClient
       let report = report(status)
       #expect(report.failure?.code == .noFingers)
       #expect(report.lines.filter { $0.contains("they open logins, but no secret") }.count == 1)
-      #expect(report.lines.filter { $0.contains("-> enrol one of them again, with Whorl") }.count == 1)
+      #expect(report.lines.filter { $0.contains("-> let them, with your password: whorl adopt") }.count == 1)
     }
     status.enrolled.append("left-thumb")
     status.biometry = "available"
     #expect(report(status).failure == nil, "one that counts is enough")
     #expect(report(status).lines.contains { $0.contains("for logins only: right-index-finger") })
+    #expect(report(status).lines.contains { $0.hasSuffix("too: whorl adopt right-index-finger") })
+  }
+
+  @Test func `a reader that is not trusted is said to open logins alone`() {
+    var status = complete
+    status.readers[0].enrolled = status.enrolled
+    status.biometry = "not-trusted"
+    var report = report(status)
+    #expect(report.failure?.code == .noReader)
+    #expect(report.failure?.message.hasSuffix("whorl reader trust") == true)
+    #expect(report.lines.contains { $0.hasSuffix("-> if you know it: whorl reader trust") })
+    // Beside one that is trusted nothing is missing.
+    var other = status.readers[0]
+    other.isTrusted = true
+    status.readers.append(other)
+    status.biometry = "available"
+    report = self.report(status)
+    #expect(report.failure == nil)
+    #expect(report.lines.filter { $0.contains("not trusted with your secrets") }.count == 1)
+    // One that sees none of the fingers that count is nobody's concern.
+    status.readers[0].enrolled = []
+    #expect(!self.report(status).lines.contains { $0.contains("not trusted") })
   }
 
   @Test func `without polkit nobody enrols, and the advice begins with the package`() {

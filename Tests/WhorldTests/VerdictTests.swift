@@ -9,7 +9,7 @@ import Testing
   private typealias Verdict = Result<MatchOutcome, SensorError>
   private let miss = Verdict.success(.noMatch(readers: 1))
   private let match = Verdict.success(
-    .match(Touch(request: 1, user: UserID(1000), finger: "left-thumb", reader: "a/0", print: [1])))
+    .match(Touch(request: 1, user: UserID(1000), finger: "left-thumb", reader: "a/0", print: [1], place: nil)))
   private let ended = Verdict.failure(.cancelled)
 
   @Test func `Each reader that saw a wrong finger counts`() {

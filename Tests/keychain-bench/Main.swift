@@ -118,7 +118,7 @@ import SecretMemory
   /// The most memory the process had, in KiB.
   private static func peak() -> Int {
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return usage.ru_maxrss
   }
 }

@@ -11,7 +11,11 @@ struct Main {
     let words = CommandLine.arguments.dropFirst()
     guard words.count >= 2 else { return finish("sandbox-probe system|private ATTEMPT [ARGUMENT]", 64) }
     let place: ReaderSandbox.Place
+    var nodes: [String]?
     switch words.first {
+    case let word? where word.hasPrefix("only:"):
+      place = .ownFolder(environment: [:])
+      nodes = [String(word.dropFirst("only:".count))]
     case "system": place = .system
     case "private": place = .ownFolder(environment: [:])
     case "virtual":
@@ -22,7 +26,7 @@ struct Main {
     default: return finish("unknown place", 64)
     }
     do {
-      try ReaderSandbox.enter(place, keepingDescriptorsUpTo: 2)
+      try ReaderSandbox.enter(place, keepingDescriptorsUpTo: 2, only: nodes)
     } catch {
       return finish(error.line, error.exit.rawValue)
     }

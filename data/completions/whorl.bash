@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete set get list rm export import unlock lock recover recovery-key keychain key forget rename-user help'
+  local commands='status enroll verify fingers delete adopt reader set get list rm export import unlock lock recover recovery-key keychain key forget rename-user agent log help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -17,7 +17,7 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd) && ${words[index + 1]-} != '=' ]] &&
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry) && ${words[index + 1]-} != '=' ]] &&
         value=yes
     elif [[ $word == '=' ]]; then
       value=yes
@@ -33,6 +33,7 @@ _whorl() {
   if [[ -n $value ]]; then
     case $previous in
       --user | -u) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
+      --pinentry) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
       --type | -t) mapfile -t COMPREPLY < <(compgen -W 'ed25519 p256' -- "$current") ;;
       --hash) mapfile -t COMPREPLY < <(compgen -W 'sha256 sha384 sha512' -- "$current") ;;
@@ -53,6 +54,9 @@ _whorl() {
     export) options='--force --passphrase-fd --help' ;;
     import) options='--csv --pairs --skip-existing --replace --require --accessible --passphrase-fd --help' ;;
     forget) options='--uid --yes --help' ;;
+    reader) options='--all --help' ;;
+    log) options='--json --help' ;;
+    agent) options='--pinentry --help' ;;
     key)
       case $first in
         generate) options='--type --require --accessible --help' ;;
@@ -61,20 +65,28 @@ _whorl() {
         *) options='--help' ;;
       esac
       ;;
-    status | get | list | rm | lock | keychain | rename-user) options='--help' ;;
+    status | adopt | get | list | rm | lock | keychain | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     return
   fi
-  [[ $operands == 0 || ($command == key && $operands == 1) ]] || return
+  if [[ $command == reader && $operands == 1 ]]; then
+    # The ids, the first word of each line.
+    local readers
+    readers="$("${words[0]}" reader list 2>/dev/null </dev/null | cut -f1)"
+    mapfile -t COMPREPLY < <(compgen -W "$readers" -- "$current")
+    return
+  fi
+  [[ $operands == 0 || $command == adopt || ($command == key && $operands == 1) ]] || return
   case $command in
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
     enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
     keychain) mapfile -t COMPREPLY < <(compgen -W 'check rekey' -- "$current") ;;
     forget | rename-user) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
-    verify | delete)
+    reader) mapfile -t COMPREPLY < <(compgen -W 'list trust distrust' -- "$current") ;;
+    verify | delete | adopt)
       local enrolled
       enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"
       mapfile -t COMPREPLY < <(compgen -W "${enrolled:-$fingers}" -- "$current")

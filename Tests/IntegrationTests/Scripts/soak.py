@@ -42,7 +42,7 @@ EXPECTED = {
     "org.whorl.Error." + name
     for name in (
         "AuthenticationFailed AppCancel UserCancel SystemCancel BiometryNotAvailable BiometryNotEnrolled Busy"
-        " BiometryLockout InvalidContext TimedOut ItemNotFound ItemInvalidated DuplicateItem PasscodeNeeded"
+        " BiometryLockout InvalidContext TimedOut ItemNotFound ItemInvalidated DuplicateItem NotInteractive"
         " ReaderFailed PasscodeDelayed Denied"
     ).split()
 } | {
@@ -445,9 +445,9 @@ class Client:
             self.release(path)
 
     def inspect_prints(self):
-        """No enrolment was done by halves: on the disk, but unknown to the enclave."""
+        """No enrolment was done by halves: a print on the disk that cannot be read."""
         status = self.call("/org/whorl", "org.whorl.Authentication1", "GetStatus")[0]
-        if status["unregistered"] or status["unreadable"]:
+        if status["unreadable"]:
             raise Failed("enrolments of user %d were done by halves: %s" % (self.uid, status))
 
 

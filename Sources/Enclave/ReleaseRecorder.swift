@@ -1,0 +1,59 @@
+public import Keychain
+
+/// A use of a secret that was let happen, or refused.
+public struct ReleaseEvent: Sendable, Equatable {
+  /// Whose secret it is, and the connection of the program that asked.
+  public let owner: ContextOwner
+  /// What was to be done with it: `read`, `change` or `use-key`.
+  public let deed: String
+  /// The keyed hash of the item's name (`UserKeychain.logName`).
+  public let item: [UInt8]
+  /// What the item asks for, by the names on the bus.
+  public let constraints: [String]
+  /// Nil for a release; else what it ended with.
+  public let error: EnclaveError?
+}
+
+/// Notes what becomes of each request for a secret. Called on the enclave: must not wait.
+public protocol ReleaseRecorder: Sendable {
+  /// Notes one.
+  func record(_ event: ReleaseEvent)
+}
+
+extension ItemPurpose {
+  /// Its name in the log.
+  var deed: String {
+    switch self {
+    case .secret: "read"
+    case .change: "change"
+    case .key: "use-key"
+    }
+  }
+}
+
+extension Enclave {
+  /// Has every release and refusal noted from now on.
+  public func setRecorder(_ recorder: any ReleaseRecorder) { self.recorder = recorder }
+
+  /// Notes what became of a request for an item; an item that is not there has nothing to note.
+  func note(_ owner: ContextOwner, _ deed: String, _ item: ItemSummary?, _ error: EnclaveError?) {
+    guard let recorder, let item, let name = try? shelf.keychain(of: owner.user).logName(of: item.attributes) else {
+      return
+    }
+    recorder.record(
+      ReleaseEvent(owner: owner, deed: deed, item: name, constraints: item.accessControl.names, error: error))
+  }
+
+  /// The items of a user that are known by these hashes, as far as they are still there.
+  /// - Throws: `.keychain`.
+  public func items(
+    byLogNames names: Set<[UInt8]>, of user: UserID
+  ) throws(EnclaveError) -> [[UInt8]: ItemAttributes] {
+    var found: [[UInt8]: ItemAttributes] = [:]
+    for name in names {
+      let item = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.item(byLogName: name) }
+      if let item { found[name] = item.attributes }
+    }
+    return found
+  }
+}

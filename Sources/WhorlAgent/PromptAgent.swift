@@ -1,0 +1,182 @@
+internal import Bus
+internal import CInterfaces
+public import GLibLoop
+internal import Glibc
+
+/// Why an agent ended, or could not begin, other than by wish.
+public enum PromptAgentError: Error, Sendable, Equatable {
+  /// There is no whorld, no system bus, or the connection to it broke; says which.
+  case noDaemon(String)
+  /// Another agent serves this session; says which.
+  case taken(String)
+  /// The name org.whorl belongs to somebody else than root; says whom.
+  case impostor(String)
+  /// whorld is of a version that knows no agents.
+  case unsupported
+  /// Something else; says what.
+  case failed(String)
+}
+
+/// `whorl agent`: shows what programs of the user ask of whorld, as notifications, and collects the passcode through
+/// pinentry, for whorld alone.
+@GLibActor
+public final class PromptAgent {
+  private static let service = "org.whorl"
+  private static let path = "/org/whorl"
+  private static let interface = "org.whorl.Authentication1"
+  private static let agentPath = "/org/whorl/Agent"
+  private static let agentInterface = "org.whorl.Agent1"
+  /// So many milliseconds whorld may take for an answer.
+  private static let patience = 10_000
+
+  private let environment: [String: String]
+  private let pinentry: Pinentry
+  private let tell: @GLibActor (String) -> Void
+
+  private enum End: Equatable {
+    /// The session's bus is gone, and the session with it.
+    case sessionOver
+    case failed(PromptAgentError)
+  }
+
+  /// - Parameters:
+  ///   - pinentry: the path of a program that speaks pinentry's protocol.
+  ///   - environment: the agent's own; pinentry gets of it what a dialog needs.
+  ///   - tell: takes one line each for whoever looks after the agent.
+  public init(
+    pinentry: String, environment: [String: String], tell: @escaping @GLibActor @Sendable (String) -> Void
+  ) {
+    self.environment = environment
+    self.pinentry = Pinentry(program: pinentry, environment: environment)
+    self.tell = tell
+  }
+
+  /// Serves until the task is cancelled or the session's bus goes. What is shown then goes too.
+  /// - Parameter ready: called once, when whorld knows the agent.
+  /// - Throws: ``PromptAgentError``.
+  public func run(ready: @GLibActor () -> Void = {}) async throws(PromptAgentError) {
+    if access(pinentry.program, X_OK) != 0 {
+      tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
+    }
+    let bus: BusConnection
+    do { bus = try await BusConnection.open() } catch { throw .noDaemon("\(error)") }
+    let sessionBus = await sessionBus()
+    let notifications = sessionBus.flatMap { try? Notifications(bus: $0) }
+    let face = AgentFace(pinentry: pinentry, notifications: notifications, tell: tell)
+    notifications?.onCancel = { request in
+      Task { @GLibActor in await Self.cancel(request, face.daemon, bus) }
+    }
+    let (ends, ended) = AsyncStream.makeStream(of: End.self)
+    let closed = bus.onClosed { ended.yield(.failed(.noDaemon("the system bus is gone"))) }
+    let sessionClosed = sessionBus?.onClosed { ended.yield(.sessionOver) }
+    let registration: BusRegistration
+    let comings: BusSubscription
+    do {
+      registration = try bus.export(
+        path: Self.agentPath, interfaceXML: String(cString: whorl_interface_agent()), interface: Self.agentInterface,
+        handler: face)
+      comings = try bus.subscribe(
+        sender: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+        member: "NameOwnerChanged", firstArgument: Self.service
+      ) { signal in
+        guard signal.arguments.count == 3, let owner = signal.arguments[2].asString, owner != face.daemon else {
+          return
+        }
+        face.hideAll()
+        face.daemon = nil
+        guard !owner.isEmpty else { return }
+        Task { @GLibActor in
+          do throws(PromptAgentError) { try await Self.register(at: owner, face, bus) } catch {
+            // One that has gone again already: the next one is waited for.
+            if case .noDaemon = error { return }
+            ended.yield(.failed(error))
+          }
+        }
+      }
+    } catch {
+      throw .failed("\(error)")
+    }
+    var end: End?
+    do throws(PromptAgentError) {
+      try await Self.register(at: try await Self.findDaemon(bus), face, bus)
+      ready()
+      if notifications == nil { tell("There is no session bus: requests are not shown, passwords are asked for.") }
+      var iterator = ends.makeAsyncIterator()
+      end = await iterator.next()
+    } catch {
+      end = Task.isCancelled ? nil : .failed(error)
+    }
+    // In a task of its own, since this one may be cancelled.
+    await Task { @GLibActor in
+      face.hideAll()
+      if let daemon = face.daemon, !bus.isClosed {
+        _ = try? await Self.call("UnregisterAgent", [], daemon, bus)
+      }
+      if sessionBus?.isClosed == false { await notifications?.finish() }
+    }.value
+    closed.cancel()
+    sessionClosed?.cancel()
+    comings.cancel()
+    registration.unregister()
+    if case .failed(let error)? = end { throw error }
+  }
+
+  // MARK: whorld
+
+  private static func findDaemon(_ bus: BusConnection) async throws(PromptAgentError) -> String {
+    do throws(BusError) {
+      if let owner = try await bus.owner(of: service) { return owner }
+      try await bus.startService(service)
+      if let owner = try await bus.owner(of: service) { return owner }
+    } catch {
+      throw .noDaemon("\(error)")
+    }
+    throw .noDaemon("it ended right after its start")
+  }
+
+  private static func register(
+    at daemon: String, _ face: AgentFace, _ bus: BusConnection
+  ) async throws(PromptAgentError) {
+    let uid: UInt32
+    do { uid = try await bus.credentials(of: daemon).uid } catch { throw .noDaemon("\(error)") }
+    // Who would get the passwords: root, or in private mode this user.
+    guard uid == 0 || uid == geteuid() else { throw .impostor("uid \(uid)") }
+    // Before the call: whorld may have something to show at once.
+    face.daemon = daemon
+    do throws(BusError) {
+      try await call("RegisterAgent", [.options([:])], daemon, bus)
+    } catch {
+      if face.daemon == daemon { face.daemon = nil }
+      switch error {
+      case .remote("org.whorl.Error.Busy", let message): throw .taken(message)
+      case .remote("org.freedesktop.DBus.Error.UnknownMethod", _): throw .unsupported
+      case .remote(_, let message): throw .failed(message)
+      case .closed, .timedOut: throw .noDaemon("\(error)")
+      default: throw .failed("\(error)")
+      }
+    }
+  }
+
+  private static func call(
+    _ method: String, _ arguments: [BusValue], _ daemon: String, _ bus: BusConnection
+  ) async throws(BusError) {
+    _ = try await bus.call(
+      destination: daemon, path: path, interface: interface, method: method, arguments: arguments,
+      timeoutMilliseconds: patience, options: .noAutoStart)
+  }
+
+  private static func cancel(_ request: UInt64, _ daemon: String?, _ bus: BusConnection) async {
+    guard let daemon else { return }
+    // It may have ended meanwhile, which is as well.
+    _ = try? await call("CancelRequest", [.uint64(request)], daemon, bus)
+  }
+
+  // MARK: The session
+
+  private func sessionBus() async -> BusConnection? {
+    let address =
+      environment["DBUS_SESSION_BUS_ADDRESS"] ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
+    guard let address, !address.isEmpty else { return nil }
+    return try? await BusConnection.open(address: address)
+  }
+}

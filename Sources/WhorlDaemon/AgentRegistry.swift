@@ -1,0 +1,111 @@
+internal import Bus
+internal import GLibLoop
+internal import Glibc
+internal import Keychain
+
+/// A program that shows requests to its user and asks for the passcode (`whorl agent`).
+struct Agent {
+  let connection: String
+  let user: UserID
+  /// logind's name of the session that it is in; nil for a service of the user's, which is in none.
+  let session: String?
+  let voice: AgentVoice
+}
+
+/// The agents there are: one for each user and session, as the bus and logind say which those are.
+@GLibActor
+final class AgentRegistry {
+  /// Agents of one user, in as many sessions.
+  static let perUser = 8
+
+  private let bus: BusConnection
+  private let clients: ClientTasks
+  private let sessions: Sessions
+  /// One registration of a user's at a time: each may have to find out whether another agent still answers.
+  private let lines = AccountLines(atOnce: 1)
+  private var agents: [String: Agent] = [:]
+
+  init(bus: BusConnection, clients: ClientTasks, sessions: Sessions) {
+    self.bus = bus
+    self.clients = clients
+    self.sessions = sessions
+    clients.onVanish { [weak self] in self?.agents[$0] = nil }
+  }
+
+  /// Makes the caller an agent. One of the same session that does not answer any more makes way.
+  /// - Throws: `Busy`, which names the one that is there.
+  func register(_ caller: Caller) async throws(BusMethodError) {
+    guard await lines.enter(caller.user) else { throw .whorl("AppCancel", "The agent is gone.") }
+    defer { lines.leave(caller.user) }
+    guard agents[caller.connection] == nil else { return }
+    let session = await sessions.session(of: caller.connection)
+    while let other = agents.values.first(where: { $0.user == caller.user && $0.session == session }) {
+      guard await !other.voice.answers() else { throw await refusal(other) }
+      agents[other.connection] = nil
+    }
+    // No await from here on: what was looked at still holds.
+    let count = agents.values.count { $0.user == caller.user }
+    guard count < Self.perUser else {
+      throw .whorl("Busy", "You have \(count) agents in as many sessions, which is the most there can be; end one.")
+    }
+    try clients.follow(caller.connection)
+    agents[caller.connection] = Agent(
+      connection: caller.connection, user: caller.user, session: session,
+      voice: AgentVoice(bus: bus, connection: caller.connection))
+  }
+
+  /// The caller is no agent any more.
+  func unregister(_ caller: Caller) { agents[caller.connection] = nil }
+
+  /// Whether a user has any agent, which costs nothing to ask.
+  func serves(_ user: UserID) -> Bool { agents.values.contains { $0.user == user } }
+
+  /// The agents that may ask for a program, the best one first: that of its session, then of sessions that their seat
+  /// shows, then the user's own service, then those of sessions of which nothing is known. Never another user's.
+  func agents(for caller: Caller) async -> [Agent] {
+    let own = await sessions.session(of: caller.connection)
+    func rank(_ agent: Agent) -> Int? {
+      guard let session = agent.session else { return 2 }
+      if session == own { return 0 }
+      return switch sessions.standing(ofSession: session) {
+      case .active: 1
+      case .unknown: 3
+      // Nobody sits there.
+      case .background, .remote: nil
+      }
+    }
+    return agents.values.filter { $0.user == caller.user }
+      .compactMap { agent in rank(agent).map { (rank: $0, agent: agent) } }
+      .sorted { ($0.rank, $0.agent.connection) < ($1.rank, $1.agent.connection) }.map(\.agent)
+  }
+
+  private func refusal(_ other: Agent) async -> BusMethodError {
+    let facts = await ClaimedProgram.find(other.connection, on: bus)
+    let name = facts.name.map { "\($0), " } ?? ""
+    let process = facts.pid.map { "process \($0)" } ?? "connection \(other.connection)"
+    return .whorl("Busy", "An agent of yours is there already in this session (\(name)\(process)); end that one first.")
+  }
+}
+
+/// What a program claims to be: what the kernel calls its process, a name that it may have chosen itself.
+struct ClaimedProgram: Sendable, Hashable {
+  /// Printable, at most 15 bytes.
+  var name: String?
+  var pid: UInt32?
+  /// Its file, where the kernel lets us know: whorld without the right to trace does not learn that of others.
+  var executable: String?
+
+  private static func file(of pid: UInt32) -> String? {
+    var path = [CChar](repeating: 0, count: 4096)
+    let length = readlink("/proc/\(pid)/exe", &path, path.count)
+    guard length > 0 else { return nil }
+    return String(validating: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// By what the bus and the kernel say of a connection; nothing where they do not.
+  @GLibActor
+  static func find(_ connection: String, on bus: BusConnection) async -> ClaimedProgram {
+    guard let pid = try? await bus.credentials(of: connection).pid else { return ClaimedProgram() }
+    return ClaimedProgram(name: Sessions.program(pid), pid: pid, executable: file(of: pid))
+  }
+}
