@@ -65,8 +65,8 @@ import Testing
   func `Whatever a caller names stays one short line in the error`(_ name: String) throws {
     var lines: [String] = []
     func collect(_ body: () throws -> Void) {
-      do { try body() } catch let error as KeychainError { lines.append(error.description) } catch
-        let error as BusMethodError
+      do { try body() } catch let error as KeychainError { lines.append(error.description) } catch let error
+        as BusMethodError
       { lines.append(error.message) } catch { Issue.record("\(error)") }
     }
     collect { _ = try ItemCoding.attributes(.options([name: .uint32(1)])) }

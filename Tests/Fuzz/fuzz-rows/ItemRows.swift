@@ -62,7 +62,8 @@ final class ItemRows {
     let isKey = keyBytes.count == Sealing.keyBytes
     let secretColumn =
       isKey
-      ? Sealing.seal(try secret(secretBytes), key: key, associatedData: binding.associatedData(.itemSecret)) : secretBytes
+      ? Sealing.seal(try secret(secretBytes), key: key, associatedData: binding.associatedData(.itemSecret))
+      : secretBytes
     return RightRow(
       columns: [
         "version": .integer(ItemRow.version), "class": .integer(Int64(attributes.itemClass.rawValue)),

@@ -35,7 +35,8 @@ final class RecordRows {
       case 1:
         let record = try BiometrySetRecord(sealed: sealed, key: keychain.keys.biometrySet, user: user)
         let isThere = record != nil
-        require(isThere == (isSealed && plain.count == 73 && plain[0] == 1), "the record of the fingers is one, or none")
+        require(
+          isThere == (isSealed && plain.count == 73 && plain[0] == 1), "the record of the fingers is one, or none")
       default:
         try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES('owner', ?)", [.blob(sealed)])
         let owner = try keychain.owner()

@@ -31,7 +31,8 @@ enum SampleItems {
   static var accessControls: [AccessControl] {
     let lists: [[String]] = [
       [], ["user-presence"], ["biometry-current-set"], ["application-password"],
-      ["biometry-current-set", "device-passcode", "or"], ["biometry-any", "device-passcode", "private-key-usage", "and"],
+      ["biometry-current-set", "device-passcode", "or"],
+      ["biometry-any", "device-passcode", "private-key-usage", "and"],
     ]
     return lists.flatMap { names in
       [ProtectionClass.always, .whenPasscodeSetThisDeviceOnly].compactMap {
