@@ -16,7 +16,9 @@ extension Commands {
   }
 
   private static func line(_ entry: WhorlLogEntry) -> String {
-    let name = entry.item.map { Escaping.shown($0, limit: 128) } ?? "#" + hex(entry.itemHash.prefix(4))
+    // Of the whole keychain there is no name.
+    let unnamed = entry.itemHash.isEmpty ? "-" : "#" + hex(entry.itemHash.prefix(4))
+    let name = entry.item.map { Escaping.shown($0, limit: 128) } ?? unnamed
     let file = entry.executable.isEmpty ? entry.program : entry.executable
     let program = file.isEmpty ? "unknown" : Escaping.shown(file, limit: 256)
     let requirement = entry.constraints.isEmpty ? "none" : entry.constraints.joined(separator: ",")
