@@ -16,6 +16,17 @@ extension Enclave {
     cost: ArchiveCost = .standard, options: VerificationOptions = VerificationOptions(),
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> ExportSummary {
+    let held = HeldSecret(passphrase)
+    return try await noting(owner, "export") { () async throws(EnclaveError) in
+      try await self.exportAll(
+        context, owner, into: file, passphrase: try held.clone(), cost: cost, options, progress)
+    }
+  }
+
+  private func exportAll(
+    _ context: ContextID, _ owner: ContextOwner, into file: Int32, passphrase: consuming SecretBytes,
+    cost: ArchiveCost, _ options: VerificationOptions, _ progress: @escaping ProgressHandler
+  ) async throws(EnclaveError) -> ExportSummary {
     try requireContext(context, owner)
     try requireRoom(for: owner.user)
     let needs = try await needsOfExport(owner.user)

@@ -146,6 +146,15 @@ extension Enclave {
   /// - Throws: `.authenticationFailed`, `.invalidContext`, `.keychain`.
   public func provideRecoveryKey(
     _ context: ContextID, owner: ContextOwner, key typed: consuming SecretBytes
+  ) async throws(EnclaveError) {
+    let held = HeldSecret(typed)
+    try await noting(owner, "give-recovery-key") { () async throws(EnclaveError) in
+      try self.takeRecoveryKey(context, owner, try held.clone())
+    }
+  }
+
+  private func takeRecoveryKey(
+    _ context: ContextID, _ owner: ContextOwner, _ typed: consuming SecretBytes
   ) throws(EnclaveError) {
     try requireContext(context, owner)
     let user = owner.user
@@ -174,8 +183,12 @@ extension Enclave {
   /// there is of it: 41 bytes to write down.
   /// - Throws: `.passcodeNeeded`, `.formerPasscodeNeeded`, `.passcodeNotSet`, `.invalidContext`, `.keychain`.
   public func makeRecoveryKey(_ context: ContextID, owner: ContextOwner) async throws(EnclaveError) -> SecretBytes {
-    try await requirePasscode(context, owner)
-    return try withKeychain(of: owner.user) { keychain throws(KeychainError) in try keychain.makeRecoveryKey().text() }
+    try await noting(owner, "make-recovery-key") { () async throws(EnclaveError) in
+      try await self.requirePasscode(context, owner)
+      return try self.withKeychain(of: owner.user) { keychain throws(KeychainError) in
+        try keychain.makeRecoveryKey().text()
+      }
+    }
   }
 
   /// Takes the recovery key back; needs the passcode in the context.

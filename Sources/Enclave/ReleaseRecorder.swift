@@ -4,9 +4,10 @@ public import Keychain
 public struct ReleaseEvent: Sendable, Equatable {
   /// Whose secret it is, and the connection of the program that asked.
   public let owner: ContextOwner
-  /// What was to be done with it: `read`, `change` or `use-key`.
+  /// What was to be done with it: `read`, `change` or `use-key`; with the whole keychain: `export`,
+  /// `make-recovery-key`, `give-recovery-key`.
   public let deed: String
-  /// The keyed hash of the item's name (`UserKeychain.logName`).
+  /// The keyed hash of the item's name (`UserKeychain.logName`); empty for the whole keychain.
   public let item: [UInt8]
   /// What the item asks for, by the names on the bus.
   public let constraints: [String]
@@ -42,6 +43,20 @@ extension Enclave {
     }
     recorder.record(
       ReleaseEvent(owner: owner, deed: deed, item: name, constraints: item.accessControl.names, error: error))
+  }
+
+  /// Runs something with all of a user's secrets, and notes what became of it.
+  func noting<R: ~Copyable>(
+    _ owner: ContextOwner, _ deed: String, _ body: () async throws(EnclaveError) -> R
+  ) async throws(EnclaveError) -> R {
+    do throws(EnclaveError) {
+      let result = try await body()
+      recorder?.record(ReleaseEvent(owner: owner, deed: deed, item: [], constraints: [], error: nil))
+      return result
+    } catch {
+      recorder?.record(ReleaseEvent(owner: owner, deed: deed, item: [], constraints: [], error: error))
+      throw error
+    }
   }
 
   /// The items of a user that are known by these hashes, as far as they are still there.

@@ -8,6 +8,8 @@ struct Commands {
   let surroundings: Surroundings
   /// The daemon; it connects when a command first asks something of it.
   let service: any Service
+  /// Whether what is printed is JSON.
+  var isJSON = false
 
   /// Parses the words after the program's name, does what they say, and tells on standard error what went wrong.
   ///
@@ -32,6 +34,10 @@ struct Commands {
 
   private func perform(_ invocation: Invocation) async throws(CommandFailure) -> ExitCode {
     switch invocation {
+    case .json(let invocation):
+      var commands = self
+      commands.isJSON = true
+      return try await commands.perform(invocation)
     case .help(let verb): try await console.print(HelpTexts.text(for: verb))
     case .version: try await console.print("whorl \(Version.current)")
     case .status: return try await status()
@@ -45,7 +51,7 @@ struct Commands {
     case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
-    case .log(let json): try await log(json: json)
+    case .log: try await log()
     case .agent(let pinentry): try await agent(pinentry)
     }
     return .ok

@@ -6,7 +6,17 @@ extension Commands {
     let user = try TargetUser.find(option: option, in: surroundings)
     let readers = try await user.isCaller ? ownReaders() : othersReaders(user)
     var count = 0
-    for reader in readers {
+    if isJSON {
+      var list = JSONList(console)
+      for reader in readers {
+        for name in reader.fingers {
+          count += 1
+          try await list.add(.object([.init("finger", .text(name)), .init("reader", .text(reader.name))]))
+        }
+      }
+      try await list.end()
+    }
+    for reader in readers where !isJSON {
       for name in reader.fingers {
         count += 1
         let place = readers.count > 1 ? "\t\(Escaping.shown(reader.name, limit: 64))" : ""

@@ -47,6 +47,7 @@ enum HelpTexts {
       recovery-key       make a recovery key to write down
           --replace      another one; the one before opens nothing any more
           --revoke       none any more
+      log                show what programs were given, and what they were refused
 
     Keys (pairs whose private half never leaves whorld):
       key generate NAME  make a key pair, and write its public half
@@ -67,9 +68,6 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
-      log                show what programs were given, and what they were refused
-          --json         as JSON
-
     Desktop:
       agent              show what programs ask of you, and ask for your password
           --pinentry PATH
@@ -79,6 +77,7 @@ enum HelpTexts {
     More about a command: whorl help COMMAND
 
     Options:
+          --json         of status, fingers, list, key list, reader list, keychain check and log: as JSON
       -h, --help         this
       -V, --version      the version
 
@@ -87,21 +86,22 @@ enum HelpTexts {
 
   static func usage(_ verb: Verb) -> String {
     switch verb {
-    case .status: "whorl status"
+    case .status: "whorl status [--json]"
     case .enroll: "whorl enroll [FINGER] [--user NAME]"
     case .verify: "whorl verify [FINGER] [--user NAME]"
-    case .fingers: "whorl fingers [--user NAME]"
+    case .fingers: "whorl fingers [--user NAME] [--json]"
     case .delete: "whorl delete [FINGER | --all] [--user NAME]"
     case .adopt: "whorl adopt [FINGER...]"
-    case .reader: "whorl reader list\n       whorl reader trust [ID]\n       whorl reader distrust [ID | --all]"
+    case .reader:
+      "whorl reader list [--json]\n       whorl reader trust [ID]\n       whorl reader distrust [ID | --all]"
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
     case .recover: "whorl recover [--recovery]"
-    case .keychain: "whorl keychain check\n       whorl keychain rekey"
+    case .keychain: "whorl keychain check [--json]\n       whorl keychain rekey"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
-    case .list: "whorl list"
+    case .list: "whorl list [--json]"
     case .rm: "whorl rm NAME"
     case .export: "whorl export FILE [--force] [--passphrase-fd N]"
     case .importFile:
@@ -110,7 +110,7 @@ enum HelpTexts {
     case .key:
       """
       whorl key generate NAME [--type TYPE] [--require WHAT] [--accessible WHEN]
-             whorl key list
+             whorl key list [--json]
              whorl key public NAME [--raw]
              whorl key sign NAME [--hash HASH] [--digest]
              whorl key delete NAME

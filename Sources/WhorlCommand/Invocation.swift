@@ -1,5 +1,7 @@
 /// What a command line asks for.
 enum Invocation: Sendable, Equatable {
+  /// The same, printed as JSON.
+  indirect case json(Invocation)
   case help(of: Verb?)
   case version
   case status
@@ -35,7 +37,7 @@ enum Invocation: Sendable, Equatable {
   /// The program that asks for the passcode.
   case agent(pinentry: String)
   /// What became of requests for the caller's secrets.
-  case log(json: Bool)
+  case log
 }
 
 /// The commands by the words that people type.

@@ -75,9 +75,10 @@ enum InvocationParser {
 
   private static func options(of verb: Verb) -> [ArgumentScanner.Option] {
     switch verb {
-    case .enroll, .verify, .fingers: [user, help]
+    case .enroll, .verify: [user, help]
+    case .fingers: [user, json, help]
     case .delete: [user, all, help]
-    case .reader: [all, help]
+    case .reader: [all, json, help]
     case .set: [require, accessible, help]
     case .unlock, .recover: [recovery, help]
     case .recoveryKey: [replace, revoke, help]
@@ -86,12 +87,17 @@ enum InvocationParser {
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
     case .agent: [pinentry, help]
     case .log: [json, help]
-    case .status, .renameUser, .adopt, .get, .list, .rm, .lock, .keychain, .key: [help]
+    case .status, .list, .keychain: [json, help]
+    case .renameUser, .adopt, .get, .rm, .lock, .key: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
-    if verb == .key { return try KeyInvocationParser.parse(words) }
+    if verb == .key {
+      // Its parts have options of their own; this one is of "list" alone.
+      guard words.first == "list", words.contains("--json") else { return try KeyInvocationParser.parse(words) }
+      return .json(try KeyInvocationParser.parse(words.filter { $0 != "--json" }))
+    }
     let scanned = try ArgumentScanner(
       options: options(of: verb), help: "whorl help \(verb.rawValue)",
       takesNames: [.set, .get, .rm, .export, .importFile, .forget, .renameUser].contains(verb)
@@ -106,6 +112,18 @@ enum InvocationParser {
       throw CommandFailure(.usage, "--\(name) is given twice with different values; give it once")
     }
     let operands = scanned.operands
+    let invocation = try parse(verb, operands, scanned, value: value, given: given)
+    guard given("json") else { return invocation }
+    switch invocation {
+    case .status, .fingers, .list, .readerList, .keychain(.check), .log: return .json(invocation)
+    default: throw CommandFailure(.usage, "--json is for what prints data; leave it out here")
+    }
+  }
+
+  private static func parse(
+    _ verb: Verb, _ operands: [String], _ scanned: ArgumentScanner.Result, value: (String) -> String?,
+    given: (String) -> Bool
+  ) throws(CommandFailure) -> Invocation {
     switch verb {
     case .status:
       try none(operands, verb)
@@ -137,7 +155,7 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
-    case .key: return try KeyInvocationParser.parse(words)
+    case .key: return .help(of: .key)  // parsed before
     case .export: return .export(try BackupOrders.export(operands, scanned.options))
     case .importFile:
       return .importFile(
@@ -145,7 +163,7 @@ enum InvocationParser {
           operands, scanned.options, try requirement(value("require")), try accessibility(value("accessible"))))
     case .log:
       try none(operands, verb)
-      return .log(json: given("json"))
+      return .log
     case .agent:
       try none(operands, verb)
       let program = value("pinentry") ?? standardPinentry

@@ -41,6 +41,18 @@ extension Commands {
     do throws(WhorlError) { keys = try await service.keys(named: nil) } catch {
       throw await secretFailure(error, "the keys")
     }
+    if isJSON {
+      var list = JSONList(console)
+      for key in keys {
+        try await list.add(
+          .object(
+            [
+              .init("name", .text(key.name)),
+              .init("type", .text(KeyKind(busName: key.type)?.rawValue ?? key.type)),
+            ] + Self.guards(key.constraints, key.protection, isGone: key.isGone)))
+      }
+      return try await list.end()
+    }
     for key in keys {
       let requirement = Requirement(constraints: key.constraints)?.rawValue
       let words = requirement ?? Escaping.shown(key.constraints.joined(separator: "+"), limit: 64)

@@ -12,11 +12,20 @@ extension Commands {
     do throws(WhorlError) { report = try await service.checkKeychain() } catch {
       throw await secretFailure(error, Self.subject)
     }
-    var parts = ["\(report.whole) whole"]
-    if report.unread > 0 { parts.append("\(report.unread) locked and not looked at") }
-    if report.lost > 0 { parts.append("\(report.lost) gone as they should be") }
-    try await console.print("\(report.items) secret\(report.items == 1 ? "" : "s"): \(parts.joined(separator: ", "))")
-    for problem in report.problems { try await console.print("  \(Escaping.shown(problem, limit: 400))") }
+    if isJSON {
+      let object = JSONText.object([
+        .init("items", .number(report.items)), .init("whole", .number(report.whole)),
+        .init("unread", .number(report.unread)), .init("gone", .number(report.lost)),
+        .init("problemCount", .number(report.problemCount)), .init("problems", .texts(report.problems)),
+      ])
+      try await console.print(object.line)
+    } else {
+      var parts = ["\(report.whole) whole"]
+      if report.unread > 0 { parts.append("\(report.unread) locked and not looked at") }
+      if report.lost > 0 { parts.append("\(report.lost) gone as they should be") }
+      try await console.print("\(report.items) secret\(report.items == 1 ? "" : "s"): \(parts.joined(separator: ", "))")
+      for problem in report.problems { try await console.print("  \(Escaping.shown(problem, limit: 400))") }
+    }
     guard report.problemCount == 0 else {
       throw CommandFailure(
         .storeUnavailable,

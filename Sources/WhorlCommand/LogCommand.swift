@@ -3,19 +3,22 @@ internal import Glibc
 import WhorlClient
 
 extension Commands {
-  func log(json: Bool) async throws(CommandFailure) {
+  func log() async throws(CommandFailure) {
     let entries: [WhorlLogEntry]
     do throws(WhorlError) { entries = try await service.log() } catch { throw failure(error, "log") }
-    if json {
-      try await console.print("[" + entries.reversed().map(Self.json).joined(separator: ",\n ") + "]")
-      return
+    if isJSON {
+      var list = JSONList(console)
+      for entry in entries.reversed() { try await list.add(Self.json(entry)) }
+      return try await list.end()
     }
     for entry in entries.reversed() { try await console.print(Self.line(entry)) }
     if entries.isEmpty { await console.tell("No secret of yours was asked for yet, as far back as the log goes.") }
   }
 
   private static func line(_ entry: WhorlLogEntry) -> String {
-    let name = entry.item.map { Escaping.shown($0, limit: 128) } ?? "#" + hex(entry.itemHash.prefix(4))
+    // Of the whole keychain there is no name.
+    let unnamed = entry.itemHash.isEmpty ? "-" : "#" + hex(entry.itemHash.prefix(4))
+    let name = entry.item.map { Escaping.shown($0, limit: 128) } ?? unnamed
     let file = entry.executable.isEmpty ? entry.program : entry.executable
     let program = file.isEmpty ? "unknown" : Escaping.shown(file, limit: 256)
     let requirement = entry.constraints.isEmpty ? "none" : entry.constraints.joined(separator: ",")
@@ -26,17 +29,13 @@ extension Commands {
     return parts.joined(separator: "\t")
   }
 
-  private static func json(_ entry: WhorlLogEntry) -> String {
-    let item = entry.item.map(quoted) ?? "null"
-    let constraints = entry.constraints.map(quoted).joined(separator: ",")
-    return "{\"time\":\(entry.time),\"outcome\":\(quoted(entry.outcome)),\"deed\":\(quoted(entry.deed)),"
-      + "\"item\":\(item),\"itemHash\":\(quoted(hex(entry.itemHash[...]))),\"constraints\":[\(constraints)],"
-      + "\"executable\":\(quoted(entry.executable)),\"program\":\(quoted(entry.program)),\"pid\":\(entry.pid)}"
-  }
-
-  /// A text as JSON. Nothing of it moves a terminal: the client library has left out what could.
-  private static func quoted(_ text: String) -> String {
-    "\"" + text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+  private static func json(_ entry: WhorlLogEntry) -> JSONText {
+    .object([
+      .init("time", .number(entry.time)), .init("outcome", .text(entry.outcome)), .init("deed", .text(entry.deed)),
+      .init("item", entry.item.map(JSONText.text) ?? .null), .init("itemHash", .text(hex(entry.itemHash[...]))),
+      .init("constraints", .texts(entry.constraints)), .init("executable", .text(entry.executable)),
+      .init("program", .text(entry.program)), .init("pid", .number(Int64(entry.pid))),
+    ])
   }
 
   private static func hex(_ bytes: ArraySlice<UInt8>) -> String {

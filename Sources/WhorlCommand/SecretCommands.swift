@@ -61,19 +61,34 @@ extension Commands {
   func list() async throws(CommandFailure) {
     // In parts, printed as they come: a hundred thousand names are no reason to hold them all.
     var last: [UInt8]?
+    var json = JSONList(console)
     repeat {
       let part: (items: [ItemListing], next: [UInt8]?)
       do throws(WhorlError) { part = try await service.items(after: last) } catch {
         throw await secretFailure(error, "the secrets")
       }
       for item in part.items {
+        guard !isJSON else {
+          let guards = Self.guards(item.constraints, item.protection, isGone: item.isGone)
+          try await json.add(.object([.init("name", .text(item.name))] + guards))
+          continue
+        }
         let requirement = Requirement(constraints: item.constraints)?.rawValue
         let words = requirement ?? Escaping.shown(item.constraints.joined(separator: "+"), limit: 64)
-        try await console.print(
-          "\(Escaping.shown(item.name, limit: 4096))\t\(words)\(Self.shown(item.protection, isGone: item.isGone))")
+        let guards = Self.shown(item.protection, isGone: item.isGone)
+        try await console.print("\(Escaping.shown(item.name, limit: 4096))\t\(words)\(guards)")
       }
       last = part.next
     } while last != nil
+    if isJSON { try await json.end() }
+  }
+
+  /// What guards an item, as members of its object.
+  static func guards(_ constraints: [String], _ protection: String, isGone: Bool) -> [JSONText.Member] {
+    [
+      .init("requires", Requirement(constraints: constraints).map { .text($0.rawValue) } ?? .null),
+      .init("constraints", .texts(constraints)), .init("accessible", .text(protection)), .init("gone", .flag(isGone)),
+    ]
   }
 
   func remove(_ name: String) async throws(CommandFailure) {

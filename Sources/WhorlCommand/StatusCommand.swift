@@ -10,7 +10,11 @@ extension Commands {
     let hasPolkit = if case .success = answer { await service.hasPolkit() } else { true }
     if Task.isCancelled { throw .cancelled }
     let report = StatusReport(answer, wiring, user: callerName, invoker: invoker, hasPolkit: hasPolkit)
-    for line in report.lines { try await console.print(line) }
+    if isJSON {
+      if case .success(let status) = answer { try await console.print(StatusJSON.object(status, wiring).line) }
+    } else {
+      for line in report.lines { try await console.print(line) }
+    }
     if let failure = report.failure { throw failure }
     return .ok
   }

@@ -39,6 +39,18 @@ extension Commands {
   func listReaders() async throws(CommandFailure) {
     let known = try await knownReaders()
     guard !known.isEmpty else { throw WhorlError(.fprint(.noSuchDevice), "").failure(about: "reader") }
+    if isJSON {
+      var list = JSONList(console)
+      for reader in known {
+        try await list.add(
+          .object([
+            .init("id", reader.id.isEmpty ? .null : .text(reader.id)), .init("name", .text(reader.name)),
+            .init("trusted", .flag(reader.isTrusted)), .init("present", .flag(reader.isPresent)),
+            .init("place", .text(Self.place(of: reader))),
+          ]))
+      }
+      return try await list.end()
+    }
     for reader in known {
       let fields = [
         reader.id.isEmpty ? "-" : Escaping.shown(reader.id, limit: 16), Escaping.shown(reader.name, limit: 64),

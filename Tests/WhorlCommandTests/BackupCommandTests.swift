@@ -189,7 +189,7 @@ import WhorlClient
       #expect(fixture.service.calls.contains("export \(meant)"))
     }
     let fixture = Fixture()
-    #expect(await fixture.run("export", file, "--passphrase-fd=999") == .usage)
+    #expect(await fixture.run("export", file, "--passphrase-fd=999999") == .usage)
     #expect(fixture.complaint.contains("999"))
     #expect(!names.contains("backup"))
   }

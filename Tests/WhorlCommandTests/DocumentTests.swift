@@ -40,7 +40,7 @@ import Testing
     (["whorl", "get", "mail", ""], ""), (["whorl", "delete", "l"], "left-thumb"),
     (["whorl", "delete", "-"], "--all --user --help"), (["whorl", "adopt", "left-thumb", "l"], "left-thumb"),
     (["whorl", "reader", "t"], "trust"), (["whorl", "reader", "trust", "0"], "0a1b2c3d"),
-    (["whorl", "reader", "distrust", "--"], "--all --help"), (["whorl", "reader", "trust", "0a1b2c3d", ""], ""),
+    (["whorl", "reader", "distrust", "--"], "--all --json --help"), (["whorl", "reader", "trust", "0a1b2c3d", ""], ""),
     (["whorl", "rm", "--", "m"], "mail my\\ mail"), (["whorl", "--v"], "--version"),
     (["whorl", "key", "g"], "generate"), (["whorl", "key", "sign", "l"], "login"), (["whorl", "key", "list", "l"], ""),
     (["whorl", "key", "generate", "l"], ""), (["whorl", "key", "generate", "x", "-t", ""], "ed25519 p256"),

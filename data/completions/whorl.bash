@@ -46,7 +46,8 @@ _whorl() {
   fi
   case $command in
     '') options='--help --version' ;;
-    enroll | verify | fingers) options='--user --help' ;;
+    enroll | verify) options='--user --help' ;;
+    fingers) options='--user --json --help' ;;
     delete) options='--all --user --help' ;;
     set) options='--require --accessible --help' ;;
     unlock | recover) options='--recovery --help' ;;
@@ -54,18 +55,19 @@ _whorl() {
     export) options='--force --passphrase-fd --help' ;;
     import) options='--csv --pairs --skip-existing --replace --require --accessible --passphrase-fd --help' ;;
     forget) options='--uid --yes --help' ;;
-    reader) options='--all --help' ;;
-    log) options='--json --help' ;;
+    reader) options='--all --json --help' ;;
+    status | list | keychain | log) options='--json --help' ;;
     agent) options='--pinentry --help' ;;
     key)
       case $first in
         generate) options='--type --require --accessible --help' ;;
         public) options='--raw --help' ;;
         sign) options='--hash --digest --help' ;;
+        list) options='--json --help' ;;
         *) options='--help' ;;
       esac
       ;;
-    status | adopt | get | list | rm | lock | keychain | rename-user) options='--help' ;;
+    adopt | get | rm | lock | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+import Keychain
+import KeychainArchive
+import SecretMemory
+import Synchronization
+import Testing
+
+@testable import Enclave
+
+/// What is noted of requests for secrets.
+@Suite(.timeLimit(.minutes(1)))
+struct `Releases` {
+  private final class Notes: ReleaseRecorder {
+    private let state = Mutex<[ReleaseEvent]>([])
+    var events: [ReleaseEvent] { state.withLock { $0 } }
+    func record(_ event: ReleaseEvent) { state.withLock { $0.append(event) } }
+  }
+
+  @Test func `each release and refusal is noted once, of one secret and of all of them`() async throws {
+    let bench = try Bench()
+    let notes = Notes()
+    await bench.enclave.setRecorder(notes)
+    try await bench.enrol()
+    try await bench.store("s", as: "mail", .devicePasscode)
+    let context = try await bench.context(reuse: 300)
+    _ = await enclaveError { _ = try await bench.get("mail", in: context) }
+    try await bench.givePasscode(to: context)
+    _ = try await bench.get("mail", in: context)
+    let key = try await bench.enclave.makeRecoveryKey(context, owner: .alice)
+    _ = await enclaveError {
+      try await bench.enclave.provideRecoveryKey(context, owner: .alice, key: secretBytes("nonsense"))
+    }
+    try await bench.enclave.provideRecoveryKey(context, owner: .alice, key: key)
+
+    let file = try MemoryFile.make(name: "test")
+    defer { close(file) }
+    _ = try await bench.enclave.export(
+      context, owner: .alice, into: file, passphrase: secretBytes("a phrase"), cost: .none)
+    #expect(
+      notes.events.map(\.deed) == [
+        "read", "read", "make-recovery-key", "give-recovery-key", "give-recovery-key", "export",
+      ])
+    #expect(
+      notes.events.map { $0.error?.busName.split(separator: ".").last } == [
+        "PasscodeNeeded", nil, nil, "AuthenticationFailed", nil, nil,
+      ])
+    #expect(notes.events.map(\.item.isEmpty) == [false, false, true, true, true, true])
+    #expect(notes.events.allSatisfy { $0.owner == .alice })
+    // Nothing of it is the name.
+    #expect(notes.events[0].item != Array("mail".utf8) && notes.events[0].item == notes.events[1].item)
+  }
+}
