@@ -27,11 +27,13 @@ struct KeybagTarget: FuzzTarget {
 // libFuzzer calls it from one thread.
 nonisolated(unsafe) private let target = Result { try KeybagTarget() }
 
+/// What libFuzzer runs each input through.
 @_cdecl("LLVMFuzzerTestOneInput") public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do { runOnce(try target.get(), data, count) } catch { require(false, "no target: \(error)") }
   return 0
 }
 
+/// The program.
 @_cdecl("fuzz_keybag_main") public func main(
   _ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 ) -> Int32 { runFuzzer(KeybagTarget.self, count, arguments, testOneInput) }

@@ -27,11 +27,13 @@ struct QueryTarget: FuzzTarget {
   static var seeds: [[UInt8]] { CallParts.seeds }
 }
 
+/// What libFuzzer runs each input through.
 @_cdecl("LLVMFuzzerTestOneInput") public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   runOnce(QueryTarget(), data, count)
   return 0
 }
 
+/// The program.
 @_cdecl("fuzz_queries_main") public func main(
   _ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 ) -> Int32 { runFuzzer(QueryTarget.self, count, arguments, testOneInput) }

@@ -36,11 +36,13 @@ struct RowTarget: FuzzTarget {
 // libFuzzer calls it from one thread.
 nonisolated(unsafe) private let target = Result { try RowTarget() }
 
+/// What libFuzzer runs each input through.
 @_cdecl("LLVMFuzzerTestOneInput") public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do { runOnce(try target.get(), data, count) } catch { require(false, "no target: \(error)") }
   return 0
 }
 
+/// The program.
 @_cdecl("fuzz_rows_main") public func main(
   _ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 ) -> Int32 { runFuzzer(RowTarget.self, count, arguments, testOneInput) }
