@@ -15,6 +15,9 @@ struct Grant {
   let at: Int64
   /// Whether EvaluatePolicy may still be answered with it (reuse time 0 only).
   var answersPolicy: Bool
+  /// Whether it was asked for in the program's place for something that it was told: it opens items, and makes no recovery
+  /// key, exports nothing and trusts nothing.
+  var isForItemsOnly = false
 }
 
 /// One authentication context (LAContext).
@@ -55,9 +58,16 @@ struct AuthenticationContext {
   enum Means { case biometry, passcode }
 
   mutating func touched(at now: Int64) { biometry = Grant(at: now, answersPolicy: false) }
-  mutating func passcodeGiven(at now: Int64) { passcode = Grant(at: now, answersPolicy: true) }
+  mutating func passcodeGiven(at now: Int64, isForItemsOnly: Bool = false) {
+    passcode = Grant(at: now, answersPolicy: true, isForItemsOnly: isForItemsOnly)
+  }
   /// The enrolled set changed or the user is locked out: earlier touches no longer count.
   mutating func forgetTouch() { biometry = nil }
+  /// The sessions were locked: nothing counts that was seen before.
+  mutating func forgetAll() {
+    biometry = nil
+    passcode = nil
+  }
 
   /// Whether the reuse time covers the need now, without taking anything.
   func isCovered(_ need: Need, at now: Int64) -> Bool {
@@ -80,6 +90,12 @@ struct AuthenticationContext {
       return true
     }
     return false
+  }
+
+  /// Takes the passcode for what is about all of the user's secrets (a recovery key, an export, trust); false where it was
+  /// not given, or for something else.
+  mutating func takePasscodeForKeys(at now: Int64) -> Bool {
+    passcode?.isForItemsOnly == false && takeForItem(.passcode, at: now)
   }
 
   /// Takes what answers EvaluatePolicy; nil where nothing does. A ticket stays for the one item request that follows.

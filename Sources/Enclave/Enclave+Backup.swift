@@ -34,7 +34,7 @@ extension Enclave {
       if let need = try needToUnlock(protection, of: owner.user) { return (need, true) }
     }
     if let touch { try requireForSecrets(touch, of: owner.user) }
-    if needs.passcode, !context.takeForItem(.passcode, at: now) { return (.passcode, false) }
+    if needs.passcode, !context.takePasscodeForKeys(at: now) { return (.passcode, false) }
     if needs.biometry, touch == nil, !context.takeForItem(.biometry, at: now) { return (.biometry, false) }
     if needs.presence, !needs.passcode, !needs.biometry, touch == nil, !context.takeForItem(.presence, at: now) {
       return (.presence, false)

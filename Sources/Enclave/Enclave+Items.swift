@@ -16,7 +16,7 @@ extension Enclave {
     let password: HeldSecret? =
       if let context { try requireContext(context.id, context.owner).applicationPassword } else { nil }
     try await requirePasscodeIfDue(accessControl.protection, of: user)
-    let stretched = accessControl.needsApplicationPassword ? try await stretch(password) : nil
+    let stretched = accessControl.needsApplicationPassword ? try await stretch(password, of: user) : nil
     let keychain: UserKeychain
     let members: [BiometrySetMember]
     let needsFingers = accessControl.isBoundToBiometrySet || accessControl.prefersBiometrySet
@@ -47,9 +47,13 @@ extension Enclave {
 
   /// The program's own password, after the work; with fresh parameters where none are given.
   private func stretch(
-    _ password: HeldSecret?, _ parameters: StretchingParameters? = nil
+    _ password: HeldSecret?, _ parameters: StretchingParameters? = nil, of user: UserID
   ) async throws(EnclaveError) -> StretchedPassword {
     guard let password else { throw .keychain(.applicationPasswordNeeded) }
+    guard programPasswords.insert(user).inserted else {
+      throw .busy("another program's password of yours is being worked on; try again when that has ended")
+    }
+    defer { programPasswords.remove(user) }
     do {
       return try await stretching.stretch(password, parameters ?? StretchingParameters(cost: stretchingCost))
     } catch {
@@ -182,7 +186,7 @@ extension Enclave {
     if protection.endsWithPasscode { await lookForPasscode(of: owner.user) }
     var password: StretchedPassword?
     if parameters != nil || newNeedsPassword {
-      password = try await stretch(try requireContext(context, owner).applicationPassword, parameters)
+      password = try await stretch(try requireContext(context, owner).applicationPassword, parameters, of: owner.user)
     }
     var access = ItemAccess(context: context, owner: owner, query: query, item: id)
     do throws(EnclaveError) {

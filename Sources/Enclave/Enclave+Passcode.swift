@@ -11,7 +11,7 @@ extension Enclave {
   ///   `.busy` while another of the user's is looked at; `.parameter` for an empty one, one with a NUL byte or one of
   ///   more than 511 bytes (not counted); `.keychain` where the attempt cannot be recorded.
   public func providePasscode(
-    _ context: ContextID, owner: ContextOwner, passcode: consuming SecretBytes
+    _ context: ContextID, owner: ContextOwner, passcode: consuming SecretBytes, isForItemsOnly: Bool = false
   ) async throws(EnclaveError) {
     try requireContext(context, owner)
     try Self.check(passcode)
@@ -24,7 +24,7 @@ extension Enclave {
     let check = Task { await self.checkPasscode(of: user, attempt) }
     try await check.value.get()
     try requireContext(context, owner)
-    contexts[context]?.passcodeGiven(at: clock.uptime())
+    contexts[context]?.passcodeGiven(at: clock.uptime(), isForItemsOnly: isForItemsOnly)
     passcodeArrived(in: context)
   }
 
@@ -85,7 +85,7 @@ extension Enclave {
   }
 
   /// Records one more wrong passcode, and gives the record as it was.
-  private func charge(_ user: UserID) throws(EnclaveError) -> LockoutRecord {
+  func charge(_ user: UserID) throws(EnclaveError) -> LockoutRecord {
     let clock = clock
     return try withKeychain(of: user) { keychain throws(KeychainError) in
       let before = try keychain.lockout()
@@ -98,7 +98,7 @@ extension Enclave {
   }
 
   /// Takes a charge back; the misses of fingers may have changed meanwhile and stay.
-  private func restore(_ before: LockoutRecord, of user: UserID) throws(EnclaveError) {
+  func restore(_ before: LockoutRecord, of user: UserID) throws(EnclaveError) {
     try withKeychain(of: user) { keychain throws(KeychainError) in
       var record = before
       record.misses = try keychain.lockout().misses

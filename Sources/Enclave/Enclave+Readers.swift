@@ -80,7 +80,7 @@ extension Enclave {
   /// Takes the passcode that a context was given.
   func requirePasscode(in context: ContextID, _ owner: ContextOwner) async throws(EnclaveError) {
     try requireContext(context, owner)
-    guard contexts[context]?.takeForItem(.passcode, at: clock.uptime()) == true else {
+    guard contexts[context]?.takePasscodeForKeys(at: clock.uptime()) == true else {
       throw await passcodeWanted(of: owner.user, .required)
     }
     guard !Task.isCancelled else { throw .appCancel }

@@ -37,6 +37,7 @@ extension Enclave {
     case .allLocked:
       if state.locks != .allLocked {
         state.lockedAt = clock.uptime()
+        for (id, context) in contexts where context.owner.user == user { contexts[id]?.forgetAll() }
         shelf.unlockState(of: user).isSessionLocked = true
       }
     case .open: break
@@ -61,9 +62,10 @@ extension Enclave {
   /// Forgets the keys that need the passcode: it has to be given again.
   public func lockKeys(of user: UserID) {
     pendingPasscodes[user] = nil
+    lockings[user, default: 0] += 1
     let state = shelf.unlockState(of: user)
     state.lock()
-    state.isSessionLocked = false
+    state.isSessionLocked = sessions[user]?.locks == .allLocked
   }
 
   /// Whether the keys of anybody are unlocked, which would be lost with the process.
@@ -78,10 +80,12 @@ extension Enclave {
   /// one's place. Where it cannot (changed behind our back), it waits for the former one. What fails here shows when the
   /// keys are wanted.
   func unlockKeybag(of user: UserID, with passcode: HeldSecret) async {
+    let locking = lockings[user]
     do {
       let known = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.passcodeParameters() }
       if let known {
         let stretched = try await stretching.stretch(passcode, known)
+        guard lockings[user] == locking else { return }
         let isOpen = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.unlock(with: stretched)
         }
         guard !isOpen else {
@@ -90,6 +94,7 @@ extension Enclave {
         }
       }
       let fresh = try await stretching.stretch(passcode, StretchingParameters(cost: stretchingCost))
+      guard lockings[user] == locking else { return }
       let isSet = try withKeychain(of: user) { keychain throws(KeychainError) in
         // Looked at again: others had the enclave meanwhile.
         guard try keychain.keybagState() != .locked else { return false }
@@ -122,6 +127,10 @@ extension Enclave {
     let attempt = HeldSecret(passcode)
     let known = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.passcodeParameters() }
     guard let known else { throw .keychain(.locked(.afterFirstUnlock)) }
+    // Counted as the passcode itself is: whoever knows the new one must not try the old ones without end.
+    let seconds = try passcodeWait(of: user)
+    guard seconds == 0 else { throw .passcodeDelayed(seconds: seconds) }
+    let before = try charge(user)
     let stretched: StretchedPassword
     do { stretched = try await stretching.stretch(attempt, known) } catch { throw .keychain(error) }
     guard let pending = pendingPasscodes[user] else {
@@ -136,6 +145,7 @@ extension Enclave {
       throw .authenticationFailed(
         "that is not the password that last opened the keychain; give that one, or the recovery key")
     }
+    try restore(before, of: user)
     pendingPasscodes[user] = nil
   }
 
@@ -202,7 +212,7 @@ extension Enclave {
   /// The passcode, taken from the context, and unlocked keys. No `await` between this and what it is for.
   private func requirePasscode(_ context: ContextID, _ owner: ContextOwner) async throws(EnclaveError) {
     guard try !requireContext(context, owner).interactionNotAllowed else { throw .notInteractive }
-    guard contexts[context]?.takeForItem(.passcode, at: clock.uptime()) == true else {
+    guard contexts[context]?.takePasscodeForKeys(at: clock.uptime()) == true else {
       throw await passcodeWanted(of: owner.user, .required)
     }
     guard pendingPasscodes[owner.user] == nil else { throw .formerPasscodeNeeded }

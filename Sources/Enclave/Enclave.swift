@@ -68,6 +68,10 @@ public actor Enclave {
   /// What the sessions of a user are, as far as somebody told.
   var sessions: [UserID: SessionLockState] = [:]
   let stretching = Stretching()
+  /// Users with a program's password at work: one each, so that nobody's passcode waits behind many of another's.
+  var programPasswords: Set<UserID> = []
+  /// How often the keys of a user were locked: what was begun before must not unlock them after.
+  var lockings: [UserID: UInt64] = [:]
   let stretchingCost: StretchingParameters.Cost
 
   /// An enclave that keeps its users' keychains under `stateDirectory`/users (the state folder must exist).

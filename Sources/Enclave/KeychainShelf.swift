@@ -204,6 +204,8 @@ final class KeychainShelf {
     }
     close(user)
     if deviceKey == nil {
+      // What failed before may have been for a moment: the one key is replaced only where it is refused now.
+      failure = nil
       do throws(KeychainError) { try loadDeviceKey() } catch {
         guard case .deviceKey = error else { throw error }
         deviceKey = .some(try keys.replace())

@@ -6,6 +6,8 @@ actor Stretching {
   func stretch(
     _ password: HeldSecret, _ parameters: StretchingParameters
   ) throws(KeychainError) -> StretchedPassword {
-    try password.with { secret throws(KeychainError) in try StretchedPassword(secret, parameters: parameters) }
+    // Nobody waits for it any more.
+    if Task.isCancelled { throw .io("the request was cancelled") }
+    return try password.with { secret throws(KeychainError) in try StretchedPassword(secret, parameters: parameters) }
   }
 }

@@ -103,8 +103,9 @@ final class AgentDesk {
     let handler: ProgressHandler = { event in
       progress(event)
       switch event {
-      case .queued, .waiting: Task { @GLibActor in await self.show(request, .finger) }
-      case .retry, .noMatch, .matched: break
+      // Not while others have the reader: the touch would be theirs.
+      case .waiting: Task { @GLibActor in await self.show(request, .finger) }
+      case .queued, .retry, .noMatch, .matched: break
       }
     }
     var scope = own
@@ -120,7 +121,9 @@ final class AgentDesk {
           guard left > 0 else {
             throw EnclaveError.failed("other requests of the program used the password up each time; ask again")
           }
-          if scope.context == own.context, request.subject.deed.isForItselfAlone, request.reuse == 0 {
+          if scope.context == own.context, request.subject.deed.isForItselfAlone,
+            request.reuse == 0 || request.subject.deed.isAboutKeys
+          {
             let (id, owner) = try await enclave.contextForRequest(request.number, of: own.context, owner: own.owner)
             scope = PromptScope(context: id, owner: owner)
           }
@@ -174,7 +177,9 @@ final class AgentDesk {
       details["tries-left"] = .uint32(UInt32(max(0, left)))
       let passcode = try await answer(request, details, until: deadline)
       do {
-        return try await enclave.providePasscode(scope.context, owner: scope.owner, passcode: passcode)
+        return try await enclave.providePasscode(
+          scope.context, owner: scope.owner, passcode: passcode,
+          isForItemsOnly: scope.context == request.subject.context)
       } catch {
         try Task.checkCancellation()
         switch error {

@@ -15,6 +15,9 @@ struct PromptSubject: Sendable {
     /// Whether what is shown for it must serve nothing else. Of an authentication it is the very sense that what follows
     /// builds on it.
     var isForItselfAlone: Bool { self != .authenticate }
+
+    /// Whether it is about all of the user's secrets: no passcode that was asked for before serves it.
+    var isAboutKeys: Bool { self == .makeRecoveryKey || self == .revokeRecoveryKey }
   }
 
   let context: ContextID

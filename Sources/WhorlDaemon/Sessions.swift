@@ -45,6 +45,8 @@ final class Sessions {
   private var sessionHandlers: [@GLibActor (UserID, SessionLocks) -> Void] = []
   /// What was told of each user's sessions.
   private var told: [UInt32: SessionLocks] = [:]
+  /// Whether all sessions were learnt since logind began.
+  private var isListed = false
 
   init(bus: BusConnection) { self.bus = bus }
 
@@ -214,10 +216,13 @@ final class Sessions {
         facts[path] = known
         tellChange()
       }
-    } else if isActive != nil {
+    } else {
+      // One that was begun while logind did not answer.
       Task { @GLibActor [weak self] in await self?.load(path) }
     }
     if let isLocked = values["LockedHint"]?.unwrapped.asBool { facts[path]?.isLocked = isLocked }
+    // A compositor that was started from a console makes its session a graphical one.
+    if let type = values["Type"]?.unwrapped.asString { facts[path]?.isGraphical = Self.isGraphical(type) }
     if let state = values["State"]?.unwrapped.asString { facts[path]?.isClosing = state == "closing" }
     tellLocks()
     if values["LockedHint"]?.unwrapped.asBool == true { for handler in lockHandlers { handler() } }
@@ -237,6 +242,8 @@ final class Sessions {
       for session in sessions {
         if let path = session.asStructure?.last?.asObjectPath { await load(path) }
       }
+      isListed = true
+      tellLocks()
     }
     listing = task
     await task.value
@@ -246,14 +253,18 @@ final class Sessions {
     guard
       let values = await ask("GetAll", [.string(Self.session)], expecting: "a{sv}", at: path, of: Self.properties)?
         .asOptions
-    else { return }
+    else {
+      // Looked for again with all the others.
+      listing = nil
+      return
+    }
     facts[path] = SessionFacts(
       user: values["User"]?.unwrapped.asStructure?.first?.asUInt32,
       isActive: values["Active"]?.unwrapped.asBool ?? false, isRemote: values["Remote"]?.unwrapped.asBool ?? false,
       hasSeat: values["Seat"]?.unwrapped.asStructure?.first?.asString.map { !$0.isEmpty } ?? false,
       isPersonal: values["Class"]?.unwrapped.asString?.hasPrefix("user") ?? true,
       isClosing: values["State"]?.unwrapped.asString == "closing",
-      isGraphical: ["x11", "wayland", "mir"].contains(values["Type"]?.unwrapped.asString ?? ""),
+      isGraphical: Self.isGraphical(values["Type"]?.unwrapped.asString ?? ""),
       isLocked: values["LockedHint"]?.unwrapped.asBool ?? false)
     tellChange()
     tellLocks()
@@ -283,6 +294,7 @@ final class Sessions {
     entries = [:]
     // Its successor is asked at once: a lock must not go unnoticed. That nobody is logged in was not said.
     told = told.filter { $0.value != .none }
+    isListed = false
     listing = nil
     silentUntil = 0
     tellChange()
@@ -291,7 +303,11 @@ final class Sessions {
 
   private func tellChange() { for handler in changeHandlers { handler() } }
 
+  private static func isGraphical(_ type: String) -> Bool { ["x11", "wayland", "mir"].contains(type) }
+
   private func tellLocks() {
+    // Who is not listed yet has not logged out.
+    guard isListed else { return }
     for (user, sessions) in Dictionary(grouping: facts.values, by: \.user) {
       guard let user else { continue }
       tell(user, SessionFacts.locks(of: sessions))

@@ -232,6 +232,62 @@ struct `Unlocking` {
     #expect(await enclaveError { try await bench.store("x", as: "new", control) } == .passcodeNotSet)
   }
 
+  @Test func `a passcode asked for in the program's place opens items, and makes and exports nothing`() async throws {
+    let bench = try Bench()
+    for reuse in [0, 300] {
+      let context = try await bench.context(reuse: reuse)
+      func give() async throws {
+        try await bench.enclave.providePasscode(
+          context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right), isForItemsOnly: true)
+      }
+      try await give()
+      #expect(
+        await enclaveError { _ = try await bench.enclave.makeRecoveryKey(context, owner: .alice) }
+          == .passcodeNeeded(.required))
+      #expect(
+        await enclaveError { _ = try await bench.enclave.revokeRecoveryKey(context, owner: .alice) }
+          == .passcodeNeeded(.required))
+      try await bench.store("s", as: "n\(reuse)", .devicePasscode)
+      #expect(try await bench.get("n\(reuse)", in: context) == "s")
+      // Given for itself it does.
+      try await bench.givePasscode(to: context)
+      _ = try await bench.enclave.makeRecoveryKey(context, owner: .alice)
+    }
+  }
+
+  @Test func `former passwords are counted and delayed as the password itself is`() async throws {
+    let bench = try await unlocked(.afterFirstUnlock).restarted()
+    bench.passcodes.setRight("new one")
+    let context = try await bench.context()
+    try await bench.givePasscode("new one", to: context)
+    var errors: [String] = []
+    for _ in 0..<4 {
+      let error = await enclaveError {
+        try await bench.enclave.provideFormerPasscode(context, owner: .alice, passcode: secretBytes("neither"))
+      }
+      errors.append(error.map { String($0.busName.split(separator: ".").last ?? "") } ?? "")
+    }
+    #expect(errors == ["AuthenticationFailed", "AuthenticationFailed", "AuthenticationFailed", "PasscodeDelayed"])
+    bench.clock.advance(seconds: 31)
+    try await bench.enclave.provideFormerPasscode(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
+    #expect(try await bench.get("mail", in: context) == "kept")
+  }
+
+  @Test func `what was shown before the sessions were locked counts for nothing after`() async throws {
+    let bench = try await unlocked(.whenUnlocked, ["device-passcode"])
+    await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)
+    let context = try await bench.context(reuse: 300)
+    try await bench.givePasscode(to: context)
+    #expect(try await bench.get("mail", in: context) == "kept")
+    bench.clock.advance(seconds: 1)
+    await bench.enclave.sessionsChanged(of: Bench.alice, to: .allLocked)
+    await bench.enclave.lockKeys(of: Bench.alice)
+    // Locked by hand meanwhile: the screen is locked all the same.
+    #expect(await bench.enclave.status(user: Bench.alice).keybag == .locked)
+    await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)
+    #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .passcodeNeeded(.locked))
+  }
+
   @Test func `an account forgotten or locked by its user has to give the passcode again`() async throws {
     let bench = try await unlocked(.afterFirstUnlock)
     await bench.enclave.lockKeys(of: Bench.alice)

@@ -124,8 +124,9 @@ import Testing
     try world.setPasscode()
     let logind = try await MockLogind(world)
     try await logind.addSession("c1", user: 0, active: true)
-    try await logind.update("c1", ["Type": .string("x11"), "Class": .string("user"), "LockedHint": .boolean(false)])
     try await world.startDaemon()
+    // As a compositor does that was started from a console.
+    try await logind.update("c1", ["Type": .string("wayland")])
     #expect(try await onTerminal(world, ["unlock"], ["Your password": World.passcode]).status == 0)
     for (name, accessible) in [("screen", "when-unlocked"), ("login", "after-first-unlock")] {
       #expect(
