@@ -124,7 +124,8 @@ import Testing
 
   @Test @GLibActor func `Names and reasons stay where they belong`() async throws {
     let world = try await world()
-    let agent = try await DesktopAgent(world, answers: ["cancel"], notifications: "markup")
+    // The dialog stays open until the notice was seen: one that is overtaken by the end is never shown.
+    let agent = try await DesktopAgent(world, notifications: "markup")
     let client = try await Client(world)
     let evil =
       "x\"\nGETPIN\r\nD oops\n%0AGETPIN\u{1B}[2J\u{202E}<img src='file:///etc/passwd'>&"
@@ -137,8 +138,13 @@ import Testing
         .options(["service": .string("whorl"), "account": .string("evil"), "label": .string(evil)]),
         .options(["constraints": .strings(["device-passcode"])]), .handle(0),
       ], descriptors: [file])
-    #expect(try await client.refusal("evil", ["reason": .string(evil)]) == "UserCancel")
-    let log = agent.pinentry.log
+    let refusal = Task { @GLibActor in try await client.refusal("evil", ["reason": .string(evil)]) }
+    let notice = try await #require(agent.notifications).shows()
+    try await agent.pinentry.logs("open")
+    try agent.pinentry.answer(["cancel"])
+    try agent.pinentry.goOn()
+    #expect(try await refusal.value == "UserCancel")
+    let log = agent.pinentry.log.filter { $0 != "open" && $0 != "ended" }
     #expect(log.map { $0.prefix { $0 != " " } } == ["SETTITLE", "SETDESC", "SETPROMPT", "GETPIN"])
     let description = log.first { $0.hasPrefix("SETDESC") } ?? ""
     #expect(description.utf8.count <= 1000)
@@ -147,7 +153,6 @@ import Testing
     // Three line ends, which are ours.
     #expect(description.split(separator: "%0A").count <= 5, "\(description)")
     #expect(description.contains("%250AGETPIN"))
-    let notice = try #require(agent.notifications?.notices.first)
     #expect(!notice.body.contains("<") && notice.body.contains("&lt;img"))
     #expect(notice.body.replacing("\\n", with: "").unicodeScalars.allSatisfy { $0.value >= 32 && $0 != "\u{202E}" })
     #expect(notice.body.count < 600)
