@@ -212,9 +212,7 @@ extension Enclave {
   /// The passcode, taken from the context, and unlocked keys. No `await` between this and what it is for.
   private func requirePasscode(_ context: ContextID, _ owner: ContextOwner) async throws(EnclaveError) {
     guard try !requireContext(context, owner).interactionNotAllowed else { throw .notInteractive }
-    guard contexts[context]?.takePasscodeForKeys(at: clock.uptime()) == true else {
-      throw await passcodeWanted(of: owner.user, .required)
-    }
+    try await requirePasscode(in: context, owner)
     guard pendingPasscodes[owner.user] == nil else { throw .formerPasscodeNeeded }
   }
 

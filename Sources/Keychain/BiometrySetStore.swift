@@ -88,21 +88,14 @@ enum BiometrySetStore {
   private static func record(
     from database: Database, user: UserID, keys: borrowing Keybag
   ) throws(KeychainError) -> BiometrySetRecord? {
-    var sealed: [UInt8]?
-    try database.rows("SELECT value FROM meta WHERE name = ?", [.text(setName)]) { (row) throws(KeychainError) in
-      sealed = row.blob(0)
-      return false
-    }
-    guard let sealed else { return nil }
+    guard let sealed = try database.record(setName) else { return nil }
     return try BiometrySetRecord(sealed: sealed, key: keys.biometrySet, user: user)
   }
 
   private static func write(
     _ record: borrowing BiometrySetRecord, in database: Database, user: UserID, keys: borrowing Keybag
   ) throws(KeychainError) {
-    try database.run(
-      "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)",
-      [.text(setName), .blob(record.sealed(key: keys.biometrySet, user: user))])
+    try database.setRecord(setName, record.sealed(key: keys.biometrySet, user: user))
   }
 
   private static func altered(_ database: Database) -> KeychainError {

@@ -148,6 +148,21 @@ final class Database {
     return result
   }
 
+  /// The record of that name; nil where there is none.
+  func record(_ name: String) throws(KeychainError) -> [UInt8]? {
+    var result: [UInt8]?
+    try rows("SELECT value FROM meta WHERE name = ?", [.text(name)]) { (row) throws(KeychainError) in
+      result = row.blob(0) ?? []
+      return false
+    }
+    return result
+  }
+
+  /// Puts a record in the place of the one of that name.
+  func setRecord(_ name: String, _ value: [UInt8]) throws(KeychainError) {
+    try run("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", [.text(name), .blob(value)])
+  }
+
   /// Runs `body` in one transaction: all of its changes are on the disk when this returns, or none.
   func write<R: ~Copyable>(_ body: () throws(KeychainError) -> R) throws(KeychainError) -> R {
     try transaction(begin: "BEGIN IMMEDIATE", body)

@@ -80,19 +80,13 @@ enum TrustedReaderStore {
     let sealed = writer.bytes.withUnsafeBytes {
       Sealing.seal($0, key: key, associatedData: Purpose.trustedReaders.associatedData(of: user))
     }
-    try database.run(
-      "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", [.text(recordName), .blob(sealed)])
+    try database.setRecord(recordName, sealed)
   }
 
   private static func record(
     from database: Database, user: UserID, key: borrowing SecretBytes
   ) throws(KeychainError) -> (generation: UInt64, digest: [UInt8])? {
-    var sealed: [UInt8]?
-    try database.rows("SELECT value FROM meta WHERE name = ?", [.text(recordName)]) { (row) throws(KeychainError) in
-      sealed = row.blob(0) ?? []
-      return false
-    }
-    guard let sealed else { return nil }
+    guard let sealed = try database.record(recordName) else { return nil }
     guard
       let plain = try Sealing.open(
         sealed, key: key, associatedData: Purpose.trustedReaders.associatedData(of: user)),

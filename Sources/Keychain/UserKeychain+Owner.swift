@@ -14,12 +14,7 @@ extension UserKeychain {
   static func owner(
     in database: Database, user: UserID, attributesKey: borrowing SecretBytes
   ) throws(KeychainError) -> String? {
-    var sealed: [UInt8]?
-    try database.rows("SELECT value FROM meta WHERE name = ?", [.text(ownerName)]) { (row) throws(KeychainError) in
-      sealed = row.blob(0) ?? []
-      return false
-    }
-    guard let sealed else { return nil }
+    guard let sealed = try database.record(ownerName) else { return nil }
     guard
       let plain = try Sealing.open(
         sealed, key: attributesKey, associatedData: Purpose.owner.associatedData(of: user)),
@@ -34,10 +29,7 @@ extension UserKeychain {
     let sealed = Array(name.utf8).withUnsafeBytes {
       Sealing.seal($0, key: keys.attributes, associatedData: Purpose.owner.associatedData(of: user))
     }
-    try database.write { () throws(KeychainError) in
-      _ = try database.run(
-        "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", [.text(Self.ownerName), .blob(sealed)])
-    }
+    try database.write { () throws(KeychainError) in try database.setRecord(Self.ownerName, sealed) }
   }
 
   /// How many items there are, readable or not, invalidated ones too.
