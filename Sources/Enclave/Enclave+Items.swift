@@ -104,16 +104,6 @@ extension Enclave {
     } while last != nil
   }
 
-  /// Deletes the items that match; never prompts.
-  /// - Parameter all: must be true for a query that names neither service nor account.
-  /// - Returns: how many there were, at least 1.
-  /// - Throws: `.keychain(.itemNotFound)` where none matched.
-  public func delete(user: UserID, query: ItemQuery, all: Bool = false) throws(EnclaveError) -> Int {
-    let count = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.delete(query, all: all) }
-    guard count > 0 else { throw .keychain(.itemNotFound) }
-    return count
-  }
-
   /// The secret of the first item that matches, once its constraints are satisfied in the context.
   /// - Throws: as `evaluate`; `.keychain(.itemNotFound)`, `.keychain(.invalidated)` before any prompt; `.denied` for a
   ///   private key, which never leaves.

@@ -170,7 +170,7 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .tooNew: "StoreTooNew"
     case .unsupported: "Unsupported"
     case .invalidParameter: "Param"
-    case .tooLarge: "TooLarge"
+    case .tooLarge, .overQuota: "TooLarge"
     case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey, .otherOwner, .ownerUnknown: "StoreUnavailable"
     case .memory: "Failed"
     }

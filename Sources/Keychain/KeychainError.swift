@@ -28,6 +28,8 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   case invalidParameter(_ why: String)
   /// `what` has more bytes than `limit`.
   case tooLarge(_ what: String, limit: Int)
+  /// The user's keychain holds as much as one may; says how much.
+  case overQuota(_ limit: String)
   /// A file or folder is not as the keychain made it (a symbolic link, another owner, open to others).
   case refusedFile(_ why: String)
   /// The file system is read-only.
@@ -78,6 +80,8 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
       "\(why); correct the request"
     case .tooLarge(let what, let limit):
       "\(what) is larger than the \(limit) bytes allowed; shorten it"
+    case .overQuota(let limit):
+      "your keychain holds as much as one may (\(limit)); delete what you do not need any more"
     case .refusedFile(let why):
       "\(why); put it right, or move it away to start afresh"
     case .readOnly(let path):
