@@ -47,6 +47,7 @@ extension Enclave {
     }
     defer { passcodeChecks.remove(user) }
     let attempt = HeldSecret(passcode)
+    let locking = lockings[user]
     switch await passcodes.verify(user: user, passcode: try attempt.clone()) {
     case .right: break
     case .wrong: throw .authenticationFailed("the password is wrong; try again")
@@ -64,6 +65,8 @@ extension Enclave {
           "your login password was changed since it last unlocked these secrets; use the recovery key")
       }
       try shelf.adopt(rescued, of: user)
+      // It is unlocked now, which a logout meanwhile must have ended.
+      if lockings[user] != locking { lockKeys(of: user) }
     } catch {
       throw error as? EnclaveError ?? .keychain(error as? KeychainError ?? .io("\(error)"))
     }

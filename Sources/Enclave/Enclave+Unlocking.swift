@@ -79,8 +79,9 @@ extension Enclave {
   /// The passcode of a user is right: it unlocks, and where it was changed while the keys are unlocked it takes the former
   /// one's place. Where it cannot (changed behind our back), it waits for the former one. What fails here shows when the
   /// keys are wanted.
-  func unlockKeybag(of user: UserID, with passcode: HeldSecret) async {
-    let locking = lockings[user]
+  /// - Parameter locking: of `lockings` when the passcode was given: keys that were locked since stay locked.
+  func unlockKeybag(of user: UserID, with passcode: HeldSecret, unlessLockedSince locking: UInt64?) async {
+    guard lockings[user] == locking else { return }
     do {
       let known = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.passcodeParameters() }
       if let known {

@@ -171,7 +171,8 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .unsupported: "Unsupported"
     case .invalidParameter: "Param"
     case .tooLarge, .overQuota: "TooLarge"
-    case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey, .otherOwner, .ownerUnknown: "StoreUnavailable"
+    case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey, .deviceKeyUnavailable, .otherOwner, .ownerUnknown:
+      "StoreUnavailable"
     case .memory: "Failed"
     }
   }

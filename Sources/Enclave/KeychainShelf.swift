@@ -13,7 +13,7 @@ final class KeychainShelf {
   private let keys: any DeviceKeySource
   private let clock: any EnclaveClock
   private var deviceKey: SecretBytes?
-  private var failure: (error: KeychainError, at: Int64)?
+  private var failure: (error: KeychainError, at: Int64, pause: Int64)?
   /// The most recently used last.
   private var open: [(user: UserID, keychain: UserKeychain)] = []
   /// What the name service last said of each uid. Bounded: uids are of callers that the bus has checked.
@@ -173,16 +173,21 @@ final class KeychainShelf {
   private func loadDeviceKey() throws(KeychainError) {
     if deviceKey != nil { return }
     if let failure {
-      // A TPM that refuses a key refuses it again, and locks itself up over it: it is asked once.
-      let isLasting = (try? keys.sealing()) == .hostAndTPM2
-      if isLasting || clock.uptime() - failure.at < Self.retryMilliseconds { throw failure.error }
+      // A TPM that refuses a key refuses it again, and locks itself up over it: it is asked once. One that did not answer
+      // may do later.
+      var isLasting = false
+      if case .deviceKey = failure.error { isLasting = (try? keys.sealing()) == .hostAndTPM2 }
+      if isLasting || clock.uptime() - failure.at < failure.pause { throw failure.error }
     }
+    let begin = clock.uptime()
     do {
       // With keychains there and no key, a new key would only hide that the old one is lost.
       deviceKey = try keys.load(create: !hasUsers())
       failure = nil
     } catch {
-      failure = (error, clock.uptime())
+      // Everybody waits for the try: it takes a small part of the time, however long it takes.
+      let end = clock.uptime()
+      failure = (error, end, max(Self.retryMilliseconds, 4 * (end - begin)))
       throw error
     }
   }

@@ -44,8 +44,10 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   case otherOwner(user: UserID, owner: String, now: String)
   /// Whose the keychain is cannot be checked now; says why, in one line for people.
   case ownerUnknown(_ why: String)
-  /// The device key cannot be had; the text says why and what to do.
+  /// The device key is refused, or lost; the text says why and what to do.
   case deviceKey(_ why: String)
+  /// The device key cannot be had now, which says nothing of whether it is lost; the text says why and what to do.
+  case deviceKeyUnavailable(_ why: String)
   /// No protected memory for a secret.
   case memory(SecretMemoryError)
 
@@ -96,7 +98,7 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
       Self.text(user, owner: owner, now: now)
     case .ownerUnknown(let why):
       why
-    case .deviceKey(let why):
+    case .deviceKey(let why), .deviceKeyUnavailable(let why):
       why
     case .memory(let error):
       error.description

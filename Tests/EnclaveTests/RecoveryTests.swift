@@ -85,6 +85,67 @@ struct `Recovery` {
     #expect(bench.keys.loads.count == 1)
   }
 
+  @Test func `without a TPM a key that cannot be had is asked for again after a moment, not at every request`() async throws {
+    let bench = try Bench()
+    bench.keys.setFailure(.deviceKey("systemd's host key is not there yet"))
+    for _ in 0..<5 { _ = await enclaveError { try await bench.store("x", as: "y", nil) } }
+    #expect(bench.keys.loads.count == 1)
+    bench.clock.advance(seconds: 2)
+    #expect(await enclaveError { try await bench.store("x", as: "y", nil) }?.busName == "org.whorl.Error.StoreUnavailable")
+    #expect(bench.keys.loads.count == 1)
+    bench.keys.setFailure(nil)
+    bench.clock.advance(seconds: 2)
+    try await bench.store("x", as: "y", nil)
+    #expect(bench.keys.loads.count == 2)
+  }
+
+  @Test func `a TPM that does not answer is asked again later, and is not taken for one that refuses`() async throws {
+    let (bench, key) = try await lost(.hostAndTPM2)
+    bench.keys.setFailure(.deviceKeyUnavailable("systemd-creds did not end within 60 seconds; try again later"))
+    let error = await enclaveError { try await bench.store("x", as: "y", nil) }
+    #expect(error?.busName == "org.whorl.Error.StoreUnavailable")
+    // Nothing is brought back, by either way, and no key takes the place of one that is there.
+    #expect(await enclaveError { _ = try await bench.enclave.waysBack(of: Bench.alice) } == error)
+    #expect(
+      await enclaveError { try await bench.enclave.recover(user: Bench.alice, recoveryKey: secretBytes(key)) } == error)
+    #expect(
+      await enclaveError {
+        try await bench.enclave.recover(user: Bench.alice, passcode: secretBytes(ScriptedPasscode.right))
+      } == error)
+    #expect(bench.keys.replacements == 0 && bench.keys.loads.count == 1)
+    bench.keys.setFailure(nil)
+    bench.clock.advance(seconds: 4)
+    #expect(try await bench.get("note", in: try await bench.context()) == "plain")
+    #expect(bench.keys.loads.count == 2)
+  }
+
+  @Test func `a TPM that refused and then does not answer keeps its key`() async throws {
+    let (bench, key) = try await lost(.hostAndTPM2)
+    #expect(try await bench.enclave.waysBack(of: Bench.alice)?.recoveryKey == true)
+    bench.keys.setFailure(.deviceKeyUnavailable("no answer"))
+    let error = await enclaveError { try await bench.enclave.recover(user: Bench.alice, recoveryKey: secretBytes(key)) }
+    #expect(error == .keychain(.deviceKeyUnavailable("no answer")))
+    #expect(bench.keys.replacements == 0)
+    bench.keys.setFailure(nil)
+    bench.clock.advance(seconds: 4)
+    #expect(try await bench.get("note", in: try await bench.context()) == "plain")
+  }
+
+  @Test func `a way back that was begun before a logout does not undo the logout`() async throws {
+    let (bench, _) = try await lost(.hostAndTPM2)
+    bench.passcodes.hold()
+    let recovery = Task {
+      try await bench.enclave.recover(user: Bench.alice, passcode: secretBytes(ScriptedPasscode.right))
+    }
+    try await bench.passcodes.attempts.wait { $0.count == 1 }
+    await bench.enclave.sessionsChanged(of: Bench.alice, to: .none)
+    bench.passcodes.letGo()
+    try await recovery.value
+    let context = try await bench.context()
+    #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .passcodeNeeded(.locked))
+    #expect(try await bench.get("note", in: context) == "plain")
+  }
+
   @Test func `one account's way back leaves another's for itself`() async throws {
     let first = try Bench()
     var keys: [UserID: String] = [:]

@@ -199,6 +199,31 @@ struct `Unlocking` {
         .busName == "org.whorl.Error.AuthenticationFailed")
   }
 
+  @Test(arguments: [true, false])
+  func `an unlock that was begun before a logout does not undo the logout`(isLogout: Bool) async throws {
+    let bench = try Bench()
+    let first = try await bench.context()
+    try await bench.givePasscode(to: first)
+    try await bench.store("kept", as: "mail", try AccessControl(protection: .afterFirstUnlock))
+    await bench.enclave.lockKeys(of: Bench.alice)
+    bench.passcodes.hold()
+    let unlock = Task { try await bench.givePasscode(to: first) }
+    try await bench.passcodes.attempts.wait { $0.count == 2 }
+    if isLogout {
+      await bench.enclave.sessionsChanged(of: Bench.alice, to: .none)
+    } else {
+      await bench.enclave.lockKeys(of: Bench.alice)
+    }
+    bench.passcodes.letGo()
+    try await unlock.value
+    #expect(await !bench.enclave.hasUnlockedKeys)
+    let context = try await bench.context()
+    #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .passcodeNeeded(.locked))
+    // One that is begun after it unlocks as ever.
+    try await bench.givePasscode(to: context)
+    #expect(try await bench.get("mail", in: context) == "kept")
+  }
+
   @Test func `a removed password ends the items that were to end with it, and no others`() async throws {
     let bench = try await unlocked(.whenPasscodeSet)
     try await bench.store("stays", as: "other", try AccessControl(protection: .whenUnlocked))

@@ -55,6 +55,22 @@ import WhorlClient
     #expect(fixture.console.told.first?.contains("a character is wrong") == true)
   }
 
+  @Test @GLibActor func `after the recovery key, recover takes the password for the next time, which may be left out`() async {
+    for (answers, last) in [
+      (["typo", "KEY", "wrong", "now"], "Your password unlocks them from now on."), (["KEY", ""], "Until your password"),
+      (["KEY", "a", "b", "c"], "Until your password"),
+    ] {
+      let fixture = fixture("locked", answers: answers)
+      fixture.service.recoveryKey = "KEY"
+      fixture.service.statusAnswer.storeError = "the device key does not open"
+      fixture.service.statusAnswer.recoverableBy = ["recovery-key"]
+      #expect(await fixture.run("recover") == .ok)
+      #expect(fixture.console.told.contains("Your secrets are back, and unlocked."))
+      #expect(fixture.console.told.last?.hasPrefix(last) == true, "\(fixture.console.told)")
+      #expect(fixture.console.asked.last?.hasPrefix("Your password, to unlock them from now on") == true)
+    }
+  }
+
   @Test @GLibActor func `without a terminal nothing is asked`() async {
     for words in [["unlock"], ["unlock", "--recovery"], ["recovery-key"]] {
       let fixture = fixture("locked")
