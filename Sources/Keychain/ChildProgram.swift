@@ -34,7 +34,9 @@ enum ChildProgram {
       close(standardInput)
     }
     let complaints = "whorl-child-error".withCString { cposix_memfd_create($0, UInt32(cposix_MFD_CLOEXEC)) }
-    guard complaints >= 0 else { throw .deviceKeyUnavailable("no memory file for \(program) could be made; free some memory") }
+    guard complaints >= 0 else {
+      throw .deviceKeyUnavailable("no memory file for \(program) could be made; free some memory")
+    }
     defer { close(complaints) }
     var pipe: [Int32] = [-1, -1]
     guard cposix_pipe_cloexec(&pipe) == 0 else {
@@ -82,7 +84,8 @@ enum ChildProgram {
     while true {
       let left = deadline - monotonicMilliseconds()
       guard left > 0 else {
-        throw .deviceKeyUnavailable("\(program) did not end within \(seconds) seconds; check the TPM and try again later")
+        throw .deviceKeyUnavailable(
+          "\(program) did not end within \(seconds) seconds; check the TPM and try again later")
       }
       var waited = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
       guard poll(&waited, 1, Int32(left)) > 0 else { continue }
@@ -95,7 +98,9 @@ enum ChildProgram {
       }
       if got == 0 { break }
       filled += got
-      guard filled <= limit else { throw .deviceKeyUnavailable("\(program) gave more than the \(limit) bytes expected") }
+      guard filled <= limit else {
+        throw .deviceKeyUnavailable("\(program) gave more than the \(limit) bytes expected")
+      }
     }
     return try guarded { () throws(SecretMemoryError) in try buffer.prefix(filled) }
   }
@@ -107,9 +112,11 @@ enum ChildProgram {
   }
 
   private static func firstLine(of file: Int32) -> String {
-    var bytes = [UInt8](repeating: 0, count: 240)
+    var bytes = [UInt8](repeating: 0, count: 480)
     let got = pread(file, &bytes, bytes.count, 0)
-    let line = bytes.prefix(max(got, 0)).prefix { $0 != UInt8(ascii: "\n") }
-    return String(decoding: line.map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    let lines = bytes.prefix(max(got, 0)).split(separator: UInt8(ascii: "\n"))
+    // systemd-creds warns of a host key of one's own, and goes on.
+    let line = lines.first { !$0.suffix(13).elementsEqual("using anyway.".utf8) } ?? lines.first ?? []
+    return String(decoding: line.prefix(240).map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
   }
 }

@@ -13,14 +13,14 @@ public actor ReleaseLog {
   /// Refusals of one user that are noted in a row; one more for each second after that.
   public static let refusalBurst: Int64 = 200
 
-  /// The kinds of entries, by the ending of their file.
+  /// The kinds of entries, by the ending of their file. Entries of one second are in this order.
   private enum Kind: String, CaseIterable {
+    /// What became of requests for items that ask for nothing.
+    case unguarded
     /// Releases of items that ask for something, and of the whole keychain.
     case released
     /// Refusals of those.
     case refused
-    /// What became of requests for items that ask for nothing.
-    case unguarded
 
     init(_ entry: ReleaseEntry) {
       // What has no item is about all of them.

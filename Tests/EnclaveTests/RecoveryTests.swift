@@ -85,13 +85,16 @@ struct `Recovery` {
     #expect(bench.keys.loads.count == 1)
   }
 
-  @Test func `without a TPM a key that cannot be had is asked for again after a moment, not at every request`() async throws {
+  @Test func `without a TPM a key that cannot be had is asked for again after a moment, not at every request`()
+    async throws
+  {
     let bench = try Bench()
     bench.keys.setFailure(.deviceKey("systemd's host key is not there yet"))
     for _ in 0..<5 { _ = await enclaveError { try await bench.store("x", as: "y", nil) } }
     #expect(bench.keys.loads.count == 1)
     bench.clock.advance(seconds: 2)
-    #expect(await enclaveError { try await bench.store("x", as: "y", nil) }?.busName == "org.whorl.Error.StoreUnavailable")
+    #expect(
+      await enclaveError { try await bench.store("x", as: "y", nil) }?.busName == "org.whorl.Error.StoreUnavailable")
     #expect(bench.keys.loads.count == 1)
     bench.keys.setFailure(nil)
     bench.clock.advance(seconds: 2)

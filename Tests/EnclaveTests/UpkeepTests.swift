@@ -88,7 +88,9 @@ struct `Upkeep` {
         seen.append("\(error)")
       }
       seen.append(await errorName { try await bench.store("x", as: "new", nil) } ?? "none")
-      seen.append(await errorName { _ = try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(), all: true) } ?? "none")
+      seen.append(
+        await errorName { _ = try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(), all: true) }
+          ?? "none")
       seen.append(await errorName { _ = try await bench.enclave.checkKeychain(of: Bench.alice) } ?? "none")
       seen.append(
         await errorName {
@@ -96,7 +98,8 @@ struct `Upkeep` {
         } ?? "none")
       seen.append(await errorName { _ = try await bench.enclave.checkKeychain(of: Bench.bob) } ?? "none")
     }
-    #expect(try await bench.enclave.rekey(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right)) == 2000)
+    #expect(
+      try await bench.enclave.rekey(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right)) == 2000)
     #expect(seen.events == ["u", "7", "StoreUnavailable", "Busy", "Busy", "Busy", "none"])
     await bench.enclave.onPause(nil)
     #expect(try await bench.get("n1999", in: context) == "1999")
@@ -189,7 +192,8 @@ extension Bench {
     let changes = try KeychainImport(into: try keychainOnDisk())
     for number in 0..<count {
       let item = try PortableItem(
-        attributes: ItemBody(attributes: ItemAttributes(service: "n\(number)", account: "me"), created: 0, modified: 0).bytes, accessControl: [])
+        attributes: ItemBody(attributes: ItemAttributes(service: "n\(number)", account: "me"), created: 0, modified: 0)
+          .bytes, accessControl: [])
       try changes.add(item, accessControl: .unconstrained, secret: secretBytes("\(number)"))
     }
     try changes.commit()

@@ -171,7 +171,8 @@ import Testing
     let back = try await onTerminal(
       world, ["recover"],
       [
-        "Recovery key": "00000-00000", "Not accepted": String(key), "Your password, to unlock them from now on": World.passcode,
+        "Recovery key": "00000-00000", "Not accepted": String(key),
+        "Your password, to unlock them from now on": World.passcode,
       ])
     #expect(back.status == 0 && back.text.contains("Your password unlocks them from now on."), "\(back.text)")
     #expect(try await world.whorl(["get", "note"]).text == "kept")

@@ -18,7 +18,9 @@ final class MockLogind {
     self.world = world
     program = try RunningProgram(
       "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind", "--parameters", parameters],
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "PATH": "/usr/bin:/bin"], input: "")
+      environment: [
+        "DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "TMPDIR": world.bus.temporaryFolder, "PATH": "/usr/bin:/bin",
+      ], input: "")
     try await world.bus.waitForName(Self.name)
     bus = try await BusConnection.open(address: world.bus.address)
   }

@@ -64,7 +64,8 @@ struct QuotaTests {
       let changes = try KeychainImport(into: keychain)
       func add(_ name: String) throws {
         let item = try PortableItem(
-          attributes: ItemBody(attributes: ItemAttributes(service: name), created: 0, modified: 0).bytes, accessControl: [])
+          attributes: ItemBody(attributes: ItemAttributes(service: name), created: 0, modified: 0).bytes,
+          accessControl: [])
         try changes.add(item, accessControl: .unconstrained, secret: try secret("x"))
       }
       try add("a")

@@ -80,7 +80,8 @@ struct RekeyTests {
     #expect(throws: KeychainError.self) { try store.open() }
   }
 
-  @Test func `attributes and the hashes they are found by are made anew too, and what apps and logs hold stays`() throws {
+  @Test func `attributes and the hashes they are found by are made anew too, and what apps and logs hold stays`() throws
+  {
     let (keychain, items, deep, password) = try full()
     try keychain.setOwner("paul")
     try keychain.setLockout(LockoutRecord(misses: 3))
@@ -148,7 +149,8 @@ struct RekeyTests {
     let metadata = try keychain.keys.metadata.clone()
     _ = try keychain.rekey(deviceKey: try deviceKey(), passcode: nil)
     let old = try Sealing.deriveKey(metadata, label: "attributes")
-    let sealed = try #require(try store.editor().blob("SELECT attributes FROM item WHERE id = ?", [.integer(id.rawValue)]))
+    let sealed = try #require(
+      try store.editor().blob("SELECT attributes FROM item WHERE id = ?", [.integer(id.rawValue)]))
     let attributes = try keychain.summary(of: id).attributes
     let binding = keychain.binding(
       id, attributes, .unconstrained, SearchHashes(attributes, key: keychain.keys.search))

@@ -3,8 +3,8 @@
 # nothing behind and takes its lines out of the PAM stacks first, without changing what the others decide.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-root="$(mktemp -d "${TMPDIR:-/tmp}/whorl-packaging.XXXXXX")"
-trap 'rm -rf "$root"' EXIT
+. Tests/temporary.sh
+root="$(mktemp -d)"
 passed=0
 failed=0
 check() { # NAME COMMAND...

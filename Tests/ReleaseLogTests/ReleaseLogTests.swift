@@ -14,7 +14,8 @@ import Testing
   }
 
   private func entry(
-    _ time: Int64, user: UInt32 = 7, outcome: String = ReleaseEntry.released, program: String = "mail", constraints: [String] = ["user-presence"], item: [UInt8] = [0, 255, 16]
+    _ time: Int64, user: UInt32 = 7, outcome: String = ReleaseEntry.released, program: String = "mail",
+    constraints: [String] = ["user-presence"], item: [UInt8] = [0, 255, 16]
   ) -> ReleaseEntry {
     ReleaseEntry(
       time: time, user: user, deed: "read", outcome: outcome, item: item, constraints: constraints,
@@ -69,7 +70,8 @@ import Testing
     #expect(await log.entries(of: 7, limit: 9999).contains(entry(1)), "releases are always noted")
   }
 
-  @Test func `What asks for nothing pushes out neither releases nor refusals of what asks for something`() async throws {
+  @Test func `What asks for nothing pushes out neither releases nor refusals of what asks for something`() async throws
+  {
     await log.note(entry(1))
     await log.note(entry(2, outcome: "UserCancel"))
     await log.note(entry(3, constraints: [], item: []))

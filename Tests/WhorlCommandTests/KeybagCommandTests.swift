@@ -55,9 +55,12 @@ import WhorlClient
     #expect(fixture.console.told.first?.contains("a character is wrong") == true)
   }
 
-  @Test @GLibActor func `after the recovery key, recover takes the password for the next time, which may be left out`() async {
+  @Test @GLibActor func `after the recovery key, recover takes the password for the next time, which may be left out`()
+    async
+  {
     for (answers, last) in [
-      (["typo", "KEY", "wrong", "now"], "Your password unlocks them from now on."), (["KEY", ""], "Until your password"),
+      (["typo", "KEY", "wrong", "now"], "Your password unlocks them from now on."),
+      (["KEY", ""], "Until your password"),
       (["KEY", "a", "b", "c"], "Until your password"),
     ] {
       let fixture = fixture("locked", answers: answers)
