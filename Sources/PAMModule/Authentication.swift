@@ -3,9 +3,9 @@ import CSystemd
 
 /// One pam_sm_authenticate.
 struct Authentication: ~Copyable {
-  private let host: whorl_pam_host
-  private let options: ModuleOptions
-  private var budget: TimeBudget
+  let host: whorl_pam_host
+  let options: ModuleOptions
+  var budget: TimeBudget
   private var promptsLeft = 64
 
   /// Names of users longer than this belong to nobody: it is what LOGIN_NAME_MAX leaves.
@@ -26,7 +26,7 @@ struct Authentication: ~Copyable {
   mutating func run() -> Outcome {
     let outcome: Outcome
     do {
-      outcome = try authenticate()
+      outcome = options.login ? try completeLogin() : try authenticate()
     } catch {
       switch error {
       case .late: outcome = .silentDaemon
@@ -75,7 +75,8 @@ struct Authentication: ~Copyable {
       call.append(text: user), call.append(text: service), call.open(.array, "{sv}"),
       call.append(option: "operation", uint64: operation), call.append(option: "timeout", uint32: seconds),
       call.append(option: "max-tries", uint32: options.maxTries),
-      !options.trustedReaders || call.append(option: "trusted-readers", flag: true), call.close()
+      !options.trustedReaders || call.append(option: "trusted-readers", flag: true), append(transactionTo: call),
+      call.close()
     else { return .noDaemon }
     let cookie = try bus.send(call)
     budget.requestSent(now: csystemd_monotonic_usec(), seconds: seconds)
@@ -85,7 +86,7 @@ struct Authentication: ~Copyable {
   }
 
   /// The bus's answer to who owns whorld's name, for which it starts whorld where it must.
-  private mutating func findOwner(_ bus: borrowing BusConnection) throws(BusFailure) -> BusMessage {
+  mutating func findOwner(_ bus: borrowing BusConnection) throws(BusFailure) -> BusMessage {
     let owner = try askAboutWhorld("GetNameOwner", bus)
     guard let error = owner.errorName else { return owner }
     guard equals(error, "org.freedesktop.DBus.Error.NameHasNoOwner") else { throw .broken }
@@ -103,7 +104,7 @@ struct Authentication: ~Copyable {
   }
 
   /// Whether the process with that unique name runs as root, or as this very user where that is enough.
-  private func isTrusted(_ daemon: CText, _ bus: borrowing BusConnection) throws(BusFailure) -> Bool {
+  func isTrusted(_ daemon: CText, _ bus: borrowing BusConnection) throws(BusFailure) -> Bool {
     let answer = try bus.ask(bus.newBusCall("GetConnectionUnixUser", about: daemon), until: budget.deadline)
     guard answer.hasSignature("u"), let user = answer.readUInt32() else { return false }
     return user == 0 || (host.own_user_is_trusted && user == host.own_user)
@@ -173,7 +174,7 @@ struct Authentication: ~Copyable {
     }
   }
 
-  private func log(_ priority: Int32, _ text: StaticString) {
+  func log(_ priority: Int32, _ text: StaticString) {
     withCString(text) { host.log(host.handle, priority, $0) }
   }
 }

@@ -11,6 +11,10 @@ struct ModuleOptions: Equatable {
   var alwaysPrompt = false
   /// Take only what would open a secret: a finger that was registered with the passcode, on a trusted reader.
   var trustedReaders = false
+  /// This line is the step after the password: it asks for no finger, and gives whorld the password that was taken.
+  var login = false
+  /// With `login`: hand what opens the login keyring to the modules after this.
+  var keyring = false
 
   /// The longest silent wait in seconds: nobody was told that a finger is awaited.
   static let silentTimeout: UInt32 = 5
@@ -35,6 +39,10 @@ struct ModuleOptions: Equatable {
       alwaysPrompt = true
     } else if equals(argument, "trusted-readers") {
       trustedReaders = true
+    } else if equals(argument, "login") {
+      login = true
+    } else if equals(argument, "keyring") {
+      keyring = true
     } else if let value = number(after: "timeout=", in: argument, within: 1...300) {
       timeout = value
     } else if let value = number(after: "max-tries=", in: argument, within: 1...5) {

@@ -5,6 +5,10 @@ import CPAM
 enum Outcome: CaseIterable {
   /// A finger of the user matched.
   case match
+  /// A line with `login`: whorld itself saw the finger or the password of this login.
+  case proven
+  /// A line with `login`: nothing to prove or to unlock.
+  case nothingToDo
   /// Every try was some other finger.
   case noMatch
   /// The name is none that whorld knows, or cannot be anyone's name.
@@ -32,11 +36,11 @@ enum Outcome: CaseIterable {
   /// which tells programs not to ask for the password any more.
   var code: Int32 {
     switch self {
-    case .match: PAM_SUCCESS
+    case .match, .proven: PAM_SUCCESS
     case .noMatch: PAM_AUTH_ERR
     case .unknownUser: PAM_USER_UNKNOWN
     case .conversationFailed: PAM_CONV_ERR
-    case .remote, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage: PAM_AUTHINFO_UNAVAIL
+    case .nothingToDo, .remote, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage: PAM_AUTHINFO_UNAVAIL
     }
   }
 
@@ -59,6 +63,8 @@ enum Outcome: CaseIterable {
   var text: StaticString {
     switch self {
     case .match: "a finger matched"
+    case .proven: "whorld saw the finger or the password"
+    case .nothingToDo: "nothing to unlock"
     case .noMatch: "no finger matched"
     case .unknownUser: "the user is not known to whorld"
     case .conversationFailed: "the program's conversation function failed"
