@@ -1,10 +1,11 @@
 import CPAM
+import CSystemd
 
 /// How one authentication ended. The table from outcomes to PAM codes is this file and nothing else; the man page
 /// pam_whorl(8) repeats it.
-enum Outcome: CaseIterable {
+enum Outcome: Int32, CaseIterable {
   /// A finger of the user matched.
-  case match
+  case match = 1
   /// Every try was some other finger.
   case noMatch
   /// The name is none that whorld knows, or cannot be anyone's name.
@@ -13,7 +14,12 @@ enum Outcome: CaseIterable {
   case conversationFailed
   /// The user is elsewhere: PAM_RHOST names another machine.
   case remote
-  /// whorld cannot tell for a reason that is no fault: no reader, no fingers, locked out, busy, cancelled, denied.
+  /// Nobody can be asked: no terminal, or a service that the administrator left out.
+  case unattended
+  /// The person gave a password, or went on to it.
+  case passedOver
+  /// whorld cannot tell for a reason that is no fault: no reader, no fingers, locked out, busy, cancelled, denied. It has
+  /// logged which.
   case notOffered
   /// Nobody touched the reader in time.
   case timedOut
@@ -36,7 +42,18 @@ enum Outcome: CaseIterable {
     case .noMatch: PAM_AUTH_ERR
     case .unknownUser: PAM_USER_UNKNOWN
     case .conversationFailed: PAM_CONV_ERR
-    case .remote, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage: PAM_AUTHINFO_UNAVAIL
+    case .remote, .unattended, .passedOver, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage:
+      PAM_AUTHINFO_UNAVAIL
+    }
+  }
+
+  /// How the log is told, once and not at each try; nil where there is nothing to tell, or whorld has told it.
+  var priority: Int32? {
+    switch self {
+    case .match, .noMatch, .unknownUser, .passedOver, .notOffered, .timedOut: nil
+    case .remote, .unattended: LOG_INFO
+    case .conversationFailed, .noDaemon, .silentDaemon: LOG_NOTICE
+    case .untrustedDaemon, .garbage: LOG_ERR
     }
   }
 
@@ -62,10 +79,12 @@ enum Outcome: CaseIterable {
     case .noMatch: "no finger matched"
     case .unknownUser: "the user is not known to whorld"
     case .conversationFailed: "the program's conversation function failed"
-    case .remote: "the session is remote"
-    case .notOffered: "no fingerprint can be asked for"
+    case .remote: "no finger is asked for: the session is remote"
+    case .unattended: "no finger is asked for: there is no terminal to ask on, or the service is left out"
+    case .passedOver: "the password was chosen"
+    case .notOffered: "no finger is asked for; whorld's log says why"
     case .timedOut: "nobody touched the reader in time"
-    case .noDaemon: "whorld is not there"
+    case .noDaemon: "no finger is asked for: whorld is not there"
     case .untrustedDaemon: "the owner of org.whorl is neither root nor this user"
     case .silentDaemon: "whorld did not answer in time"
     case .garbage: "whorld's answer makes no sense"
