@@ -13,6 +13,10 @@ struct whorl_pam_host {
   /// PAM_SERVICE and PAM_RHOST; NULL where the program set none.
   const char *_Nullable service;
   const char *_Nullable remote_host;
+  /// PAM_TTY; NULL where the program set none.
+  const char *_Nullable terminal;
+  /// A module before this one was given a password (PAM_AUTHTOK).
+  bool has_password;
   /// The program asked for no messages (PAM_SILENT).
   bool silent;
   /// A daemon of this user is good enough: the process runs as one user throughout, and its environment is its own.
@@ -29,6 +33,10 @@ struct whorl_pam_host {
   int (*take_token)(void *handle, int file);
   /// 16 bytes at random, the same for each line of the stack until the program's pam_end; NULL where there are none.
   const unsigned char *_Nullable (*_Nonnull transaction)(void *handle);
+  /// Gives the modules after this one a password (PAM_AUTHTOK), of which libpam keeps a copy: a PAM code.
+  int (*set_password)(void *handle, const char *text);
+  /// Whether `reason` is another than the last one that this was asked about in the same pam_start.
+  bool (*is_news)(void *handle, int reason);
   /// One line to syslog. `priority` is syslog's.
   void (*log)(void *handle, int priority, const char *text);
 };

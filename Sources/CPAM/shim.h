@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "pam_whorl.h"
+#include "terminal.h"
 
 // Macros with casts, which Swift does not see.
 enum { cpam_AT_SECURE = AT_SECURE };

@@ -1,3 +1,4 @@
+import CPAM
 import CSystemd
 
 /// One message; the reference is its own.
@@ -177,6 +178,35 @@ enum BusFailure: Error {
   case broken
 }
 
+/// Descriptors that are watched beside the bus.
+struct Watch {
+  /// Where keys, or a program's answers, come; -1 for none.
+  var input: Int32 = -1
+  /// Where held signals show; -1 for none.
+  var signals: Int32 = -1
+  /// What the last wait saw. The end of the input shows as input.
+  private(set) var hasInput = false
+  private(set) var hasSignals = false
+
+  var hasSomething: Bool { hasInput || hasSignals }
+
+  /// Waits for anything, that long at most. Being interrupted is as good as nothing.
+  mutating func poll(bus: Int32, events: Int16, microseconds: UInt64) {
+    hasInput = false
+    hasSignals = false
+    // Rounded up: one that ends too early would be asked again at once.
+    let milliseconds = Int32(min(microseconds / 1000 + 1, 3_600_000))
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 3) { list in
+      list.initializeElement(at: 0, to: pollfd(fd: bus, events: events, revents: 0))
+      list.initializeElement(at: 1, to: pollfd(fd: input, events: Int16(POLLIN), revents: 0))
+      list.initializeElement(at: 2, to: pollfd(fd: signals, events: Int16(POLLIN), revents: 0))
+      guard let start = list.baseAddress, CPAM.poll(start, 3, milliseconds) > 0 else { return }
+      hasInput = list[1].revents != 0
+      hasSignals = list[2].revents != 0
+    }
+  }
+}
+
 /// A connection of this call's own to the system bus. Closing it drops what is still unsent and never waits.
 struct BusConnection: ~Copyable {
   private let raw: OpaquePointer
@@ -227,6 +257,13 @@ struct BusConnection: ~Copyable {
   /// The next message, whatever it is; nil where `deadline` passes first. A signal handler of the program's that
   /// runs meanwhile changes nothing.
   func next(until deadline: UInt64) throws(BusFailure) -> BusMessage? {
+    var nothing = Watch()
+    return try next(until: deadline, or: &nothing)
+  }
+
+  /// As `next(until:)`; also nil where something is to be had on a descriptor of `watch`, which then says so. A message
+  /// that has come goes first.
+  func next(until deadline: UInt64, or watch: inout Watch) throws(BusFailure) -> BusMessage? {
     while true {
       let now = csystemd_monotonic_usec()
       guard now < deadline else { return nil }
@@ -235,9 +272,18 @@ struct BusConnection: ~Copyable {
       if let message { return BusMessage(owning: message) }
       if processed < 0 && processed != -EINTR { throw .broken }
       if processed > 0 { continue }
-      let waited = sd_bus_wait(raw, deadline - now)
-      if waited < 0 && waited != -EINTR { throw .broken }
+      try wait(until: deadline, now, &watch)
+      if watch.hasSomething { return nil }
     }
+  }
+
+  private func wait(until deadline: UInt64, _ now: UInt64, _ watch: inout Watch) throws(BusFailure) {
+    let (descriptor, events) = (sd_bus_get_fd(raw), sd_bus_get_events(raw))
+    guard descriptor >= 0, events >= 0 else { throw .broken }
+    var due: UInt64 = .max
+    guard sd_bus_get_timeout(raw, &due) >= 0 else { throw .broken }
+    let end = min(deadline, due)
+    watch.poll(bus: descriptor, events: Int16(truncatingIfNeeded: events), microseconds: end > now ? end - now : 0)
   }
 
   /// Sends a call to the bus itself and gives its answer, which may be an error.

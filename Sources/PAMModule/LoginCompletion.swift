@@ -15,7 +15,18 @@ extension Authentication {
   // MARK: auth
 
   /// Gives whorld what this login was let in by: the password, or the touch that whorld remembers.
-  mutating func completeLogin() throws(BusFailure) -> Outcome {
+  mutating func loginStep() -> Outcome {
+    do throws(BusFailure) {
+      return try completeLogin()
+    } catch {
+      switch error {
+      case .late: return .silentDaemon
+      case .broken: return .noDaemon
+      }
+    }
+  }
+
+  private mutating func completeLogin() throws(BusFailure) -> Outcome {
     try withNames { (user, service, self) throws(BusFailure) in
       let file = self.host.seal_token(self.host.handle, false)
       defer { if file >= 0 { close(file) } }
