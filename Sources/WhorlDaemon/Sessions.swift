@@ -122,14 +122,17 @@ final class Sessions {
     if case .session(let path) = entries[connection]?.place { facts[path]?.standing ?? .unknown } else { known(user) }
   }
 
-  /// Whether a program is in a session that came over the network, or is a service of a user's all of whose sessions did
-  /// (`systemd-run --user`, a terminal multiplexer).
+  /// Whether a program is in a session that came over the network, or is in none, or left over from one that has ended,
+  /// and all the sessions of its user came so (`systemd-run --user`, a terminal multiplexer).
   func isRemote(_ connection: String) async -> Bool {
-    switch await entry(of: connection)?.place {
-    case .session(let path): return facts[path]?.isRemote ?? false
-    case .user(let user):
-      await list()
-      return SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
+    let place = await entry(of: connection)?.place
+    await list()
+    switch place {
+    case .session(let path):
+      guard let session = facts[path] else { return false }
+      guard session.isClosing, let user = session.user else { return session.isRemote }
+      return session.isRemote || SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
+    case .user(let user): return SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
     case .nowhere, nil: return false
     }
   }

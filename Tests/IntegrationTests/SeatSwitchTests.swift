@@ -137,11 +137,12 @@ import Testing
     try await world.startDaemon()
     try await world.enroll(.leftLoop)
     /// sudo as `systemd-run --user` or a multiplexer starts it: root's, in no session.
-    func login(amongServicesOf user: UInt32?) throws -> RunningProgram {
+    func login(amongServicesOf user: UInt32?, inSession session: String? = nil) throws -> RunningProgram {
       let program = try RunningProgram(
         "/usr/bin/python3", [SourceTree.path("Tests/IntegrationTests/Scripts/misbehave.py"), "login"],
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "PATH": "/usr/bin:/bin"])
       if let user { try logind.place(program, amongServicesOf: user) }
+      if let session { try logind.place(program, in: session) }
       try program.write("\n")
       return program
     }
@@ -151,6 +152,10 @@ import Testing
     await probe.property("finger-needed", is: .boolean(true))
     try await world.reader.press(SyntheticFinger.leftLoop.press(2))
     try await here.waitFor("in\n")
+    // What a session that has ended left running is at the other end, too, where the others are.
+    try await logind.update("c1", ["State": .string("closing")])
+    let left = try login(amongServicesOf: nil, inSession: "c1")
+    try await left.waitFor("BiometryNotAvailable")
     try await logind.end("c1")
     let remote = try login(amongServicesOf: 1)
     try await remote.waitFor("BiometryNotAvailable")
