@@ -3,10 +3,14 @@ public import SecretMemory
 
 /// Requests whose passcode somebody else than their program asks for.
 extension Enclave {
-  /// For how many seconds what is shown in a context covers its further requests.
+  /// What a context says of prompts: for how many seconds what is shown in it covers its further requests, and whether
+  /// there may be any.
   /// - Throws: `.invalidContext`.
-  public func reuse(of context: ContextID, owner: ContextOwner) throws(EnclaveError) -> Int {
-    try requireContext(context, owner).reuse
+  public func prompts(
+    of context: ContextID, owner: ContextOwner
+  ) throws(EnclaveError) -> (reuse: Int, areAllowed: Bool) {
+    let context = try requireContext(context, owner)
+    return (context.reuse, !context.interactionNotAllowed)
   }
 
   /// A context for one request of a program's, apart from the one that the program made: the person was told what this

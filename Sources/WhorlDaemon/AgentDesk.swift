@@ -91,7 +91,7 @@ final class AgentDesk {
     requests[request.number] = request
     defer { requests[request.number] = nil }
     return try await request.run {
-      request.reuse = try await self.enclave.reuse(of: scope.context, owner: scope.owner)
+      (request.reuse, request.mayPrompt) = try await self.enclave.prompts(of: scope.context, owner: scope.owner)
       // Before anything is asked for: what is shown, for a finger or the passcode, is what the request gets.
       try await subject.item?.find()
       return try await self.complete(request, seconds, scope, progress, body)
@@ -183,6 +183,7 @@ final class AgentDesk {
     for wants: PromptedRequest.Wants, _ request: PromptedRequest, _ scope: PromptScope, _ seconds: Int, _ why: String,
     _ tries: inout TriesLeft
   ) async throws {
+    guard request.mayPrompt else { throw EnclaveError.notInteractive }
     let user = request.caller.user
     let deadline = DaemonClock.machine.now() + Int64(seconds) * 1000
     // Nobody waits for a turn who has nobody to be asked by.

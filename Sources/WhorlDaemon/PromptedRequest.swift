@@ -17,6 +17,8 @@ final class PromptedRequest {
   let subject: PromptSubject
   /// For how many seconds the context lets what is shown count for more.
   var reuse = 0
+  /// Whether the context lets anybody be asked at all.
+  var mayPrompt = true
   /// The agent to which it is shown.
   private(set) var agent: Agent?
   /// Why it was ended from outside.

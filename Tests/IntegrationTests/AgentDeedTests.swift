@@ -70,7 +70,8 @@ import Testing
     async throws
   {
     let world = try await world(["mail": "passcode"])
-    let agent = try await DesktopAgent(world, answers: [Self.passcode, "cancel", Self.passcode, "cancel"])
+    let agent = try await DesktopAgent(
+      world, answers: [Self.passcode, "cancel", Self.passcode, "cancel", Self.passcode, "cancel"])
     let client = try await Client(world)
     func export(_ context: BusValue) async throws -> String? {
       let passphrase = try Client.sealed("six words")
@@ -84,7 +85,11 @@ import Testing
     let context = try await client.newContext()
     #expect(try await export(context) == nil)
     #expect(try await client.refusal("mail", in: context) == "UserCancel")
-    #expect(agent.pinentry.timesAsked == 4)
+    // Nor where what is given is to last.
+    let other = try await client.newContext(["reuse-duration": .uint32(200)])
+    #expect(try await export(other) == nil)
+    #expect(try await client.refusal("mail", in: other) == "UserCancel")
+    #expect(agent.pinentry.timesAsked == 6)
     // A program that asks by itself is told so, as ever.
     let terminal = try await client.newContext(["prompts-itself": .boolean(true)])
     #expect(try await export(terminal) == "org.whorl.Error.PasscodeNeeded")
@@ -184,6 +189,34 @@ import Testing
     // Once.
     #expect(try await client.secret("mail") == "kept")
     #expect(agent.pinentry.timesAsked == 3)
+  }
+
+  @Test func `Where a program wants no prompts there is none, whatever is wanted`() async throws {
+    let world = try await World()
+    try world.setPasscode()
+    let daemon = try await world.startDaemon()
+    try await world.enroll(.leftLoop, adopting: false)
+    try await Client(world).givePasscode(World.passcode)
+    let set = ["set", "mail", "--require", "none", "--accessible", "after-first-unlock"]
+    #expect(try await world.whorl(set, to: "kept").status == 0)
+    daemon.signal(SIGTERM)
+    _ = try await daemon.wait()
+    try world.folder.write("root:the new one:whorl-passcode\n", to: "state/.whorl/passdb", mode: 0o600)
+    try await world.startDaemon()
+    let agent = try await DesktopAgent(world, notifications: "plain")
+    let client = try await Client(world)
+    let quiet = try await client.newContext(["interaction-not-allowed": .boolean(true)])
+    let readers = try await client.call("Authentication1", "ListReaders").arguments[0].asArray ?? []
+    let id = try #require(readers.first?.asOptions?["id"])
+    let refused = "org.whorl.Error.NotInteractive"
+    #expect(try await client.error("Authentication1", "AdoptFingers", [quiet, .options([:])]) == refused)
+    #expect(try await client.error("Authentication1", "TrustReader", [quiet, id.unwrapped]) == refused)
+    #expect(try await client.error("Authentication1", "MakeRecoveryKey", [quiet]) == refused)
+    #expect(try await client.refusal("mail", in: quiet) == "NotInteractive")
+    try await client.givePasscode("the new one")
+    // Now it is the former one that is wanted.
+    #expect(try await client.refusal("mail", in: quiet) == "NotInteractive")
+    #expect(agent.pinentry.timesAsked == 0 && agent.notifications?.notices.isEmpty == true)
   }
 
   @Test func `Three former passwords are as many as one request may use up, and they count`() async throws {
