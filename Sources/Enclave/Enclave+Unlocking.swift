@@ -186,7 +186,7 @@ extension Enclave {
       throw error as? EnclaveError ?? .keychain(error as? KeychainError ?? .io("\(error)"))
     }
     guard isRight else {
-      throw .authenticationFailed("that is not the recovery key of this keychain; it may have been replaced or revoked")
+      throw .authenticationFailed(Self.wrongRecoveryKey)
     }
     sawOwner(user)
     contexts[context]?.touched(at: clock.uptime())
@@ -217,7 +217,7 @@ extension Enclave {
   /// The passcode, taken from the context, and unlocked keys. No `await` between this and what it is for.
   private func requirePasscode(_ context: ContextID, _ owner: ContextOwner) async throws(EnclaveError) {
     guard try !requireContext(context, owner).interactionNotAllowed else { throw .notInteractive }
-    try await requirePasscode(in: context, owner)
+    try await requirePasscode(in: context, owner, mustBeUnlocked: true)
     guard pendingPasscodes[owner.user] == nil else { throw .formerPasscodeNeeded }
   }
 

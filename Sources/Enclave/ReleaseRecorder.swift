@@ -5,7 +5,7 @@ public struct ReleaseEvent: Sendable, Equatable {
   /// Whose secret it is, and the connection of the program that asked.
   public let owner: ContextOwner
   /// What was to be done with it: `read`, `change` or `use-key`; with the whole keychain: `export`,
-  /// `make-recovery-key`, `give-recovery-key`.
+  /// `make-recovery-key`, `give-recovery-key`, `recover`.
   public let deed: String
   /// The keyed hash of the item's name (`UserKeychain.logName`); empty for the whole keychain.
   public let item: [UInt8]

@@ -142,6 +142,9 @@ extension WhorlStatus {
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
     keybag = text("keybag")
     hasRecoveryKey = values["recovery-key"]?.asBool ?? false
+    agent = text("agent")
+    agentProgram = text("agent-program")
+    agentProcess = values["agent-pid"]?.asUInt32
     recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
   }
 }

@@ -314,6 +314,13 @@ public struct WhorlStatus: Hashable, Sendable {
   public var hasRecoveryKey = false
   /// Where the keychain's device key is lost: what brings it back, of "recovery-key" and "passcode".
   public var recoverableBy: [String] = []
+  /// Which agent shows what the caller's programs ask for: "session" (one of a session), "service" (one of the user's
+  /// own) or "none"; empty where an older daemon does not say.
+  public var agent = ""
+  /// What the agent calls itself.
+  public var agentProgram = ""
+  /// The agent's process; nil where it is not known.
+  public var agentProcess: UInt32?
 
   /// A status without anything.
   public init() {}

@@ -298,6 +298,41 @@ struct `Unlocking` {
     #expect(try await bench.get("mail", in: context) == "kept")
   }
 
+  @Test(arguments: [false, true])
+  func `the former password or the recovery key, in one answer, unlocks and is good for nothing else`(
+    isKey: Bool
+  ) async throws {
+    let first = try await unlocked(.afterFirstUnlock)
+    let maker = try await first.context()
+    try await first.givePasscode(to: maker)
+    let key = try await first.enclave.makeRecoveryKey(maker, owner: .alice)
+    let text = key.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    let bench = try first.restarted()
+    bench.passcodes.setRight("new one")
+    let context = try await bench.context()
+    try await bench.givePasscode("new one", to: context)
+    #expect(
+      await enclaveError { _ = try await bench.enclave.makeRecoveryKey(context, owner: .alice) }
+        == .formerPasscodeNeeded)
+    for wrong in ["neither", "AAAAA-" + text.dropFirst(6)] {
+      let error = await enclaveError {
+        try await bench.enclave.provideFormerPasscodeOrRecoveryKey(context, owner: .alice, answer: secretBytes(wrong))
+      }
+      #expect(error?.busName == "org.whorl.Error.AuthenticationFailed")
+    }
+    let other = try await bench.context()
+    try await bench.enclave.provideFormerPasscodeOrRecoveryKey(
+      other, owner: .alice, answer: secretBytes(isKey ? text : ScriptedPasscode.right))
+    #expect(try await bench.get("mail", in: other) == "kept")
+    #expect(
+      await enclaveError { _ = try await bench.enclave.makeRecoveryKey(other, owner: .alice) }
+        == .passcodeNeeded(.required))
+    // Nobody waits for it any more.
+    try await bench.enclave.provideFormerPasscodeOrRecoveryKey(other, owner: .alice, answer: secretBytes("neither"))
+    // The password that was given before the former one still counts.
+    #expect(try await bench.enclave.revokeRecoveryKey(context, owner: .alice))
+  }
+
   @Test func `what was shown before the sessions were locked counts for nothing after`() async throws {
     let bench = try await unlocked(.whenUnlocked, ["device-passcode"])
     await bench.enclave.sessionsChanged(of: Bench.alice, to: .open)

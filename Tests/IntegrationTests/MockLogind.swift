@@ -81,6 +81,22 @@ final class MockLogind {
       ])
   }
 
+  /// Has logind find programs among users' services: those that ``place(_:amongServicesOf:)`` names.
+  func knowServices() async throws {
+    let folder = try world.folder.makeFolder("services")
+    try await call(
+      "AddMethod",
+      [
+        .string("org.freedesktop.login1.Manager"), .string("GetUserByPID"), .string("u"), .string("o"),
+        .string("ret = '/org/freedesktop/login1/user/' + open('\(folder)/%d' % args[0]).read()"),
+      ])
+  }
+
+  /// Puts a program among a user's services, in no session; to be said before whorld meets it.
+  nonisolated func place(_ program: RunningProgram, amongServicesOf user: UInt32) throws {
+    try world.folder.write("\(user)", to: "services/\(program.pid)")
+  }
+
   /// Puts a program into a session; to be said before whorld meets it.
   nonisolated func place(_ program: RunningProgram, in session: String) throws {
     try world.folder.write(session, to: "sessions/\(program.pid)")

@@ -93,13 +93,13 @@ import Testing
     try await world.startDaemon()
     try await world.enroll(.leftLoop, adopting: false)
     let client = try await Client(world)
-    let context = try await client.newContext(["reuse-duration": .uint32(300)])
+    let context = try await client.newContext(["reuse-duration": .uint32(300), "prompts-itself": .boolean(true)])
     let needed = "org.whorl.Error.PasscodeNeeded"
     let id = try await Self.ids(client).first ?? ""
     #expect(try await client.error("Authentication1", "AdoptFingers", [context, .options([:])]) == needed)
     #expect(try await client.error("Authentication1", "TrustReader", [context, .string(id)]) == needed)
     let other = try await Client(world)
-    let foreign = try await other.newContext()
+    let foreign = try await other.newContext(["prompts-itself": .boolean(true)])
     let file = try Client.sealed(World.passcode)
     defer { close(file) }
     _ = try await other.call("Authentication1", "ProvidePasscode", [foreign, .handle(0)], descriptors: [file])

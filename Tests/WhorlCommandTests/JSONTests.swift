@@ -50,9 +50,13 @@ import WhorlClient
     let fixture = Fixture()
     fixture.service.fingers = ["right-thumb"]
     fixture.service.statusAnswer.keybag = "locked"
+    fixture.service.statusAnswer.agent = "service"
+    fixture.service.statusAnswer.agentProcess = 12
     _ = await run(fixture, ["status", "--json"])
     let status = try #require(try parse(fixture.console.printed) as? [String: Any])
     #expect(status["keybag"] as? String == "locked")
+    #expect(status["agent"] as? String == "service" && status["agentProcess"] as? Int == 12)
+    #expect(status["agentProgram"] is NSNull)
     #expect((status["readers"] as? [[String: Any]])?.first?["name"] as? String == "Fake Reader")
     #expect(status["storeError"] is NSNull)
 

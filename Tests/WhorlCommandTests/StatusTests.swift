@@ -46,6 +46,22 @@ import WhorlClient
       ])
   }
 
+  @Test func `who asks for the password is named, and what to start where nobody does`() {
+    var status = complete
+    status.agent = "service"
+    #expect(report(status).lines.contains("agent        a service of yours"))
+    status.agentProgram = "whorl"
+    status.agentProcess = 12
+    #expect(report(status).lines.contains("agent        a service of yours (whorl, process 12)"))
+    status.agent = "session"
+    #expect(report(status).lines.contains("agent        one in a session of yours (whorl, process 12)"))
+    status.agent = "none"
+    let lines = report(status).lines
+    let index = lines.firstIndex { $0.hasPrefix("agent        none") } ?? 0
+    #expect(lines[index + 1].contains("systemctl --user start whorl-agent"))
+    #expect(report(status).failure == nil, "secrets can be had by a finger or on a terminal all the same")
+  }
+
   @Test func `the caveat about the data is there whatever seals the key`() {
     for key in ["host", "host+tpm2", "unavailable", ""] {
       var status = complete
