@@ -142,6 +142,8 @@ extension WhorlStatus {
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
     keybag = text("keybag")
     hasRecoveryKey = values["recovery-key"]?.asBool ?? false
+    homeKeeper = text("home")
+    isHomeLocked = values["home-locked"]?.asBool ?? false
     recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
   }
 }

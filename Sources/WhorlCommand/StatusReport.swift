@@ -35,6 +35,7 @@ struct StatusReport: Sendable, Equatable {
       addFingers(status, user: user)
       addBiometry(status)
       addPasscode(status)
+      addHome(status)
       addKeybag(status)
       addSafety(status)
     case .failure(let problem):
@@ -236,6 +237,14 @@ struct StatusReport: Sendable, Equatable {
     if status.passcodeDelay > 0 {
       add("", "none is looked at for \(status.passcodeDelay) seconds, after wrong ones", todo: "wait, then try again")
     }
+  }
+
+  private mutating func addHome(_ status: WhorlStatus) {
+    guard !status.homeKeeper.isEmpty else { return }
+    add(
+      "home", "encrypted (\(Escaping.shown(status.homeKeeper, limit: 32))), which your password alone opens;",
+      more: status.isHomeLocked
+        ? "it is closed now, so that logins take no finger" : "a login while it is closed takes no finger")
   }
 
   private mutating func addKeybag(_ status: WhorlStatus) {

@@ -1,0 +1,124 @@
+import Keychain
+import TestKit
+import Testing
+
+@testable import WhorlDaemon
+
+/// Which homes need the password, in a folder that stands for the machine.
+@Suite struct HomeLockTests {
+  private let ada = Account(user: UserID(1001), name: "ada", home: "/home/ada")
+
+  /// What is found of an account where these files are, and these mounts ("/home/ada ext4").
+  private func state(
+    of account: Account, files: [String: String] = [:], mounts: [String] = []
+  ) throws -> HomeState? {
+    let folder = try TemporaryFolder()
+    let table = (["/ ext4", "/proc proc"] + mounts).enumerated().map { number, mount in
+      let words = mount.split(separator: " ")
+      return "\(20 + number) 1 8:1 / \(words[0]) rw,relatime shared:1 - \(words[1]) /dev/sda1 rw\n"
+    }
+    for (path, text) in files.merging(["proc/self/mountinfo": table.joined()], uniquingKeysWith: { $1 }) {
+      var parent = ""
+      for part in path.split(separator: "/").dropLast() {
+        parent += parent.isEmpty ? part : "/\(part)"
+        try folder.makeFolder(parent)
+      }
+      try folder.write(text, to: path)
+    }
+    return HomeLock(root: folder.path).state(of: account)
+  }
+
+  @Test func `An ordinary home is none of them`() throws {
+    #expect(try state(of: ada) == nil)
+    #expect(try state(of: ada, files: ["home/ada/.profile": ""], mounts: ["/home xfs", "/home/ada nfs4"]) == nil)
+    #expect(HomeLock().state(of: Account(user: UserID(0), name: "root", home: "/root")) == nil, "this machine's root")
+    #expect(HomeLock().state(of: Account(user: UserID(65534), name: "nobody", home: "/nonexistent")) == nil)
+  }
+
+  @Test(arguments: [
+    ([], true), (["/home/ada ext4"], false), (["/home/bob ext4"], true), (["/home/ada/x ext4"], true),
+  ])
+  func `A home of systemd-homed's is closed where nothing is mounted on it`(mounts: [String], isLocked: Bool) throws {
+    let files = ["var/lib/systemd/home/ada.identity": "{}"]
+    #expect(try state(of: ada, files: files, mounts: mounts) == HomeState(keeper: .homed, isLocked: isLocked))
+    let bob = Account(user: UserID(1002), name: "bob", home: "/home/bob")
+    #expect(try state(of: bob, files: files, mounts: mounts) == nil)
+  }
+
+  @Test func `A home that a link leads to is known by where it is`() throws {
+    let folder = try TemporaryFolder()
+    for path in ["proc", "proc/self", "var", "var/lib", "var/lib/systemd", "var/lib/systemd/home", "data", "data/ada"] {
+      try folder.makeFolder(path)
+    }
+    try folder.write("{}", to: "var/lib/systemd/home/ada.identity")
+    try folder.link("data", to: "home")
+    try folder.write("1 0 8:1 / /data/ada rw - ext4 /dev/mapper/home-ada rw\n", to: "proc/self/mountinfo")
+    #expect(HomeLock(root: folder.path).state(of: ada) == HomeState(keeper: .homed, isLocked: false))
+  }
+
+  @Test(arguments: [
+    (
+      ["home/.ecryptfs/ada/.ecryptfs/auto-mount": "", "home/.ecryptfs/ada/.ecryptfs/Private.mnt": "/home/ada\n"],
+      "/home/ada"
+    ),
+    (["home/ada/.ecryptfs/auto-mount": ""], "/home/ada/Private"),
+    (
+      ["home/ada/.ecryptfs/auto-mount": "", "home/ada/.ecryptfs/Private.mnt": "/home/ada/Secret\n"], "/home/ada/Secret"
+    ),
+  ])
+  func `A folder of eCryptfs's is closed where it is not mounted as that`(
+    files: [String: String], target: String
+  ) throws {
+    #expect(try state(of: ada, files: files) == HomeState(keeper: .ecryptfs, isLocked: true))
+    #expect(
+      try state(of: ada, files: files, mounts: ["\(target) ext4"]) == HomeState(keeper: .ecryptfs, isLocked: true))
+    #expect(
+      try state(of: ada, files: files, mounts: ["\(target) ecryptfs"])
+        == HomeState(keeper: .ecryptfs, isLocked: false))
+  }
+
+  @Test func `An eCryptfs folder that the login does not mount is no home`() throws {
+    #expect(try state(of: ada, files: ["home/ada/.ecryptfs/Private.mnt": "/home/ada/Private\n"]) == nil)
+  }
+
+  @Test(arguments: [
+    ("<volume user=\"ada\" path=\"/dev/sdb1\" mountpoint=\"/home/ada\" />", true),
+    ("<volume user='ada' fstype='crypt'\n path='/dev/x' mountpoint='/home/%(USER)'/>", true),
+    ("<volume user=\"*\" mountpoint=\"~/Private\" path=\"a &gt; b\" options=\"x>y\" />", true),
+    ("<volume path=\"/dev/sdb1\" mountpoint=\"/home\" />", true),
+    ("<volume uid=\"1000-1999\" path=\"/dev/sdb1\" />", true),
+    ("<volume user=\"bob\" mountpoint=\"/home/ada\" />", false), ("<volume uid=\"5\" mountpoint=\"~\" />", false),
+    ("<volume user=\"ada\" mountpoint=\"/mnt/data\" />", false),
+    ("<volume user=\"ada\" mountpoint=\"/home/adaline\" />", false),
+    ("<volume sgrp=\"users\" mountpoint=\"~\" />", false), ("<volumes user=\"ada\" mountpoint=\"~\" />", false),
+    ("<!-- <volume user=\"ada\" mountpoint=\"~\" /> -->", false), ("<volume user=\"ada\" mountpoint=\"~", false),
+    ("<!-- <volume", false), ("<<<>>>==\"'", false), ("", false),
+  ])
+  func `A volume of pam_mount's on the home or in it counts`(text: String, counts: Bool) throws {
+    let files = ["etc/security/pam_mount.conf.xml": "<?xml version=\"1.0\"?>\n<pam_mount>\n\(text)\n</pam_mount>\n"]
+    let found = try state(of: ada, files: files)
+    #expect(found == (counts ? HomeState(keeper: .pamMount, isLocked: true) : nil))
+  }
+
+  @Test func `A volume of pam_mount's that is mounted leaves the home open`() throws {
+    let one = "<volume user=\"ada\" mountpoint=\"/home/ada\" />"
+    let files = ["etc/security/pam_mount.conf.xml": "<pam_mount>\(one)</pam_mount>"]
+    #expect(
+      try state(of: ada, files: files, mounts: ["/home/ada fuse.gocryptfs"])
+        == HomeState(keeper: .pamMount, isLocked: false))
+    let two = one + "<volume user=\"ada\" mountpoint=\"~/More\" />"
+    #expect(
+      try state(
+        of: ada, files: ["etc/security/pam_mount.conf.xml": "<pam_mount>\(two)</pam_mount>"],
+        mounts: ["/home/ada fuse.gocryptfs"]) == HomeState(keeper: .pamMount, isLocked: true))
+  }
+
+  @Test func `Names and files that are none lead nowhere`() throws {
+    for name in ["..", "a/b", "ada/../ada"] {
+      let odd = Account(user: UserID(1001), name: name, home: "/home/ada")
+      #expect(try state(of: odd, files: ["var/lib/systemd/home/ada.identity": "{}"]) == nil)
+    }
+    #expect(try state(of: Account(user: UserID(1001), name: "ada", home: "relative")) == nil)
+    #expect(try state(of: ada, files: ["etc/security/pam_mount.conf.xml/x": ""]) == nil, "a folder in a file's place")
+  }
+}
