@@ -33,6 +33,26 @@ public final class GnomeKeyring: Sendable {
     _ = try await program.wait()
   }
 
+  /// Has the daemon that a login started serve secrets on the session's bus, as a desktop does, and waits until it does.
+  public func startAfterLogin() async throws {
+    let result = try await RunningProgram.run(
+      "/usr/bin/gnome-keyring-daemon", ["--start", "--components=secrets"], environment: environment)
+    guard result.status == 0 else { throw TestKitError("gnome-keyring-daemon --start: \(result.errorText)") }
+    try await bus.waitForName("org.freedesktop.secrets")
+  }
+
+  /// Ends what a login started: the daemons whose folders are these, and no other.
+  public func logOut() async throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+      guard let pid = pid_t(name), let variables = FileManager.default.contents(atPath: "/proc/\(pid)/environ"),
+        String(decoding: variables, as: UTF8.self).contains("XDG_RUNTIME_DIR=\(folder.path)\0"),
+        (try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8))?.hasPrefix("gnome-keyring") == true
+      else { continue }
+      kill(pid, SIGTERM)
+      while kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    }
+  }
+
   private static func environment(_ folder: TemporaryFolder, _ bus: PrivateBus) -> [String: String] {
     [
       "PATH": "/usr/bin:/bin", "HOME": folder.path, "XDG_DATA_HOME": folder("data"), "XDG_RUNTIME_DIR": folder.path,

@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import Keychain
 import TestKit
 import Testing
@@ -121,4 +123,77 @@ import Testing
     #expect(try state(of: Account(user: UserID(1001), name: "ada", home: "relative")) == nil)
     #expect(try state(of: ada, files: ["etc/security/pam_mount.conf.xml/x": ""]) == nil, "a folder in a file's place")
   }
+
+  @Test(.enabled(if: EncryptedFolder.isPossible, "needs root, a loop device and a kernel with fscrypt"))
+  func `A folder that the file system encrypts is closed where its key is gone`() throws {
+    let folder = try #require(EncryptedFolder())
+    // The home is closed to everybody else: whorld has no right to pass over that, and looks as its owner.
+    let owner = Account(user: UserID(1001), name: "ada", home: folder.home)
+    #expect(HomeLock().state(of: owner) == HomeState(keeper: .fscrypt, isLocked: false))
+    try #require(folder.removeKey())
+    #expect(HomeLock().state(of: owner) == HomeState(keeper: .fscrypt, isLocked: true))
+    #expect(geteuid() == 0)
+    #expect(HomeLock().state(of: Account(user: UserID(1001), name: "ada", home: folder.mount)) == nil)
+  }
+}
+
+/// A file system of the test's own with a folder that it encrypts.
+private final class EncryptedFolder {
+  static let isPossible = EncryptedFolder() != nil
+
+  let mount: String
+  var home: String { mount + "/home" }
+  private let folder: TemporaryFolder
+  private var isMounted = false
+
+  /// Nil where this machine cannot have one.
+  init?() {
+    guard geteuid() == 0, let folder = try? TemporaryFolder(open: true), let mount = try? folder.makeFolder("mount")
+    else {
+      return nil
+    }
+    self.folder = folder
+    self.mount = mount
+    let image = folder("image")
+    guard Self.run("truncate", ["-s", "16M", image]), Self.run("mkfs.ext4", ["-q", "-O", "encrypt", image]),
+      Self.run("mount", ["-o", "loop", image, mount])
+    else { return nil }
+    isMounted = true
+    chmod(mount, 0o755)
+    guard Self.run("python3", ["-c", Self.script, mount, "add"]) else { return nil }
+    chown(home, 1001, 1001)
+    chmod(home, 0o700)
+  }
+
+  func removeKey() -> Bool { Self.run("python3", ["-c", Self.script, mount, "remove"]) }
+
+  deinit { if isMounted { _ = Self.run("umount", [mount]) } }
+
+  private static func run(_ program: String, _ arguments: [String]) -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+
+  /// FS_IOC_ADD_ENCRYPTION_KEY with FS_IOC_SET_ENCRYPTION_POLICY, and FS_IOC_REMOVE_ENCRYPTION_KEY.
+  private static let script = """
+    import fcntl, os, struct, sys
+    mount, deed = sys.argv[1:]
+    top = os.open(mount, os.O_RDONLY)
+    if deed == "add":
+        key = bytearray(struct.pack("<II32sII32x64s", 2, 0, b"", 64, 0, b"k" * 64))
+        fcntl.ioctl(top, 0xC0506617, key)
+        open(mount + "/key", "wb").write(key[8:24])
+        os.mkdir(mount + "/home")
+        home = os.open(mount + "/home", os.O_RDONLY)
+        fcntl.ioctl(home, 0x800C6613, struct.pack("<BBBB4s16s", 2, 1, 4, 2, b"", bytes(key[8:24])))
+    else:
+        name = open(mount + "/key", "rb").read()
+        fcntl.ioctl(top, 0xC0406618, bytearray(struct.pack("<II32s24x", 2, 0, name)))
+    """
 }
