@@ -63,7 +63,8 @@ extension Commands {
       case nil: Self.lines(label, "\(name) hands the secret on to \(module)", nil)
       case .missing:
         Self.lines(
-          label, "\(name) does not hand the secret on", "in \(file), before \(module), write: \(KeyringWiring.line)")
+          label, "\(name) does not hand the secret on", "in \(file), before \(module), write: \(KeyringWiring.line) "
+            + "(on Debian: sudo pam-auth-update --enable whorl-login)")
       case .late:
         Self.lines(
           label, "\(name) hands the secret on too late", "in \(file), move the line before that of \(module)")
