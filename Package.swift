@@ -59,10 +59,12 @@ let testTargets: [Target] = [
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
+      "WhorlCommand", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop",
+      "SecretMemory",
       "CPosix", "TestKit",
     ]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
@@ -154,7 +156,10 @@ let package = Package(
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
-    library("WhorlCommand", ["WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
+    library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
+    library(
+      "WhorlCommand",
+      ["LoginKeyring", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

@@ -37,7 +37,7 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   for file in $(importers $module); do
     case "$module:$file" in
       CSodium:Sources/SecretMemory/* | CSodium:Sources/Keychain/* | CSodium:Sources/KeychainArchive/* | CSQLite:Sources/Keychain/* | *:Tests/*) ;;
-      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/*) ;;
+      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/* | CCrypto:Sources/LoginKeyring/*) ;;
       CSeccomp:Sources/ReaderSandbox/* | ReaderSandbox:Sources/whorl-reader/*) ;;
       CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
       CSystemd:Sources/ReleaseLog/*) ;;

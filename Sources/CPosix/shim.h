@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <linux/capability.h>
+#include <linux/fscrypt.h>
 #include <linux/securebits.h>
 #include <unistd.h>
 
@@ -135,6 +136,23 @@ static inline int cposix_open_terminal(char *path, size_t size) {
     close(master);
     return -1;
 }
+
+/// Whether the file system encrypts this open folder: 0 where it does not or nobody can tell, 1 where its key is there, 2
+/// where the key is not.
+static inline int cposix_fscrypt_state(int folder) {
+    extern int ioctl(int fd, unsigned long request, ...);
+    struct fscrypt_get_policy_ex_arg policy = {.policy_size = sizeof policy.policy};
+    if (ioctl(folder, FS_IOC_GET_ENCRYPTION_POLICY_EX, &policy) != 0) return 0;
+    // Keys of the first version may be in a keyring of the session's, where nobody else sees them.
+    if (policy.policy.version != FSCRYPT_POLICY_V2) return 0;
+    struct fscrypt_get_key_status_arg key = {.key_spec = {.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER}};
+    for (int i = 0; i < FSCRYPT_KEY_IDENTIFIER_SIZE; i++)
+        key.key_spec.u.identifier[i] = policy.policy.v2.master_key_identifier[i];
+    if (ioctl(folder, FS_IOC_GET_ENCRYPTION_KEY_STATUS, &key) != 0) return 0;
+    return key.status == FSCRYPT_KEY_STATUS_PRESENT ? 1 : 2;
+}
+/// setfsuid(2) of the calling thread alone.
+static inline void cposix_set_file_user(uid_t user) { (void)syscall(SYS_setfsuid, (unsigned long)user); }
 
 enum {
     cposix_F_ADD_SEALS = F_ADD_SEALS,

@@ -145,6 +145,8 @@ extension WhorlStatus {
     agent = text("agent")
     agentProgram = text("agent-program")
     agentProcess = values["agent-pid"]?.asUInt32
+    homeKeeper = text("home")
+    isHomeLocked = values["home-locked"]?.asBool ?? false
     recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
   }
 }

@@ -312,6 +312,10 @@ public struct WhorlStatus: Hashable, Sendable {
   public var keybag = ""
   /// Whether there is a recovery key.
   public var hasRecoveryKey = false
+  /// What encrypts the caller's home: "systemd-homed", "eCryptfs", "fscrypt" or "pam_mount"; empty for an ordinary home.
+  public var homeKeeper = ""
+  /// Whether that home is closed now, so that a login takes no finger.
+  public var isHomeLocked = false
   /// Where the keychain's device key is lost: what brings it back, of "recovery-key" and "passcode".
   public var recoverableBy: [String] = []
   /// Which agent shows what the caller's programs ask for: "session" (one of a session), "service" (one of the user's

@@ -45,7 +45,8 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain:
+    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain,
+      .keyring:
       try await performOnSecrets(invocation)
     case .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
     case .key: try await performOnSecrets(invocation, called: "keys")
@@ -80,6 +81,7 @@ struct Commands {
       case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()
+      case .keyring(let deed): try await keyring(deed)
       case .keychain(.check): try await checkKeychain()
       case .keychain(.rekey): try await rekey()
       case .recover(let recovery): try await recover(withRecoveryKey: recovery)

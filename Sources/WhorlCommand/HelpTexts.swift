@@ -49,6 +49,12 @@ enum HelpTexts {
           --revoke       none any more
       log                show what programs were given, and what they were refused
 
+    Login keyring (gnome-keyring's, which the login password opens otherwise):
+      keyring enable     let a finger at the login open it
+      keyring disable    put it back to the login password
+      keyring status     how it is, and which logins open it
+      keyring unlock     open it now, with a finger
+
     Keys (pairs whose private half never leaves whorld):
       key generate NAME  make a key pair, and write its public half
       key list           list the keys
@@ -77,7 +83,8 @@ enum HelpTexts {
     More about a command: whorl help COMMAND
 
     Options:
-          --json         of status, fingers, list, key list, reader list, keychain check and log: as JSON
+          --json         of status, fingers, list, key list, reader list, keychain check, keyring
+                         status and log: as JSON
       -h, --help         this
       -V, --version      the version
 
@@ -99,6 +106,7 @@ enum HelpTexts {
     case .lock: "whorl lock"
     case .recover: "whorl recover [--recovery]"
     case .keychain: "whorl keychain check [--json]\n       whorl keychain rekey"
+    case .keyring: "whorl keyring enable | disable | unlock\n       whorl keyring status [--json]"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
     case .list: "whorl list [--json]"
@@ -194,6 +202,17 @@ enum HelpTexts {
       finger and without showing it. Exit code 11 if something is damaged.
       rekey makes new keys and encrypts every secret anew, all of them or none. Takes your password, and ends the recovery
       key.
+      """
+    case .keyring:
+      """
+      A finger gives no password, so that after a login by finger the login keyring would stay locked. enable gives the
+      keyring another password: a random secret, which Whorl keeps behind your finger and hands on at the login.
+      enable   asks for your login password (and for the keyring's, where that is another), proves that the secret opens the
+               keyring, and says which logins hand it on. Run it again where it was interrupted
+      disable  asks for your login password, gives the keyring that again and forgets the secret. Do this before you
+               remove Whorl or its data: nothing else has the secret
+      status   not enabled, pending or armed; whether the keyring is open; which logins hand the secret on
+      unlock   opens the keyring now, with a finger or your password, without a window
       """
     case .recover:
       """

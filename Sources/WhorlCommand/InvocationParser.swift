@@ -87,7 +87,7 @@ enum InvocationParser {
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
     case .agent: [pinentry, help]
     case .log: [json, help]
-    case .status, .list, .keychain: [json, help]
+    case .status, .list, .keychain, .keyring: [json, help]
     case .renameUser, .adopt, .get, .rm, .lock, .key: [help]
     }
   }
@@ -115,7 +115,7 @@ enum InvocationParser {
     let invocation = try parse(verb, operands, scanned, value: value, given: given)
     guard given("json") else { return invocation }
     switch invocation {
-    case .status, .fingers, .list, .readerList, .keychain(.check), .log: return .json(invocation)
+    case .status, .fingers, .list, .readerList, .keychain(.check), .keyring(.status), .log: return .json(invocation)
     default: throw CommandFailure(.usage, "--json is for what prints data; leave it out here")
     }
   }
@@ -185,6 +185,12 @@ enum InvocationParser {
         throw CommandFailure(.usage, "keychain takes check or rekey: whorl keychain check")
       }
       return .keychain(deed)
+    case .keyring:
+      guard operands.count == 1, let deed = KeyringDeed(rawValue: operands[0]) else {
+        let known = KeyringDeed.allCases.map(\.rawValue).joined(separator: ", ")
+        throw CommandFailure(.usage, "keyring takes one of \(known): whorl keyring status")
+      }
+      return .keyring(deed)
     case .recoveryKey:
       try none(operands, verb)
       guard !given("replace") || !given("revoke") else {

@@ -33,6 +33,23 @@ struct PAMWiring: Sendable, Equatable {
   }
 }
 
+/// One line of a service's `auth` stack, wherever it was included from.
+struct PAMAuthLine: Sendable, Equatable {
+  /// `sufficient`, `[success=1 default=ignore]` and the like.
+  let control: String
+  /// The module's file name.
+  let module: String
+  let arguments: [String]
+  /// Whether it stands in a part that cannot end the whole stack.
+  let isInSubstack: Bool
+
+  /// The `auth` lines of each service, in their order; by the service's name.
+  static func read(folders: [String]) -> [(service: String, lines: [PAMAuthLine])] {
+    var reader = PAMFileReader(folders: folders)
+    return reader.serviceNames().filter { !$0.hasPrefix("common-") }.map { ($0, reader.authLines(of: $0)) }
+  }
+}
+
 /// Follows PAM files and what they include.
 private struct PAMFileReader {
   let folders: [String]
@@ -42,6 +59,7 @@ private struct PAMFileReader {
   private static let sizeLimit = 1 << 16
   private static let serviceLimit = 512
   private static let depthLimit = 16
+  private static let lineLimit = 1024
 
   init(folders: [String]) { self.folders = folders }
 
@@ -78,6 +96,29 @@ private struct PAMFileReader {
       }
     }
     return nil
+  }
+
+  /// The `auth` lines of a service, with those of what it includes in their place.
+  mutating func authLines(of service: String, isInSubstack: Bool = false, depth: Int = 0) -> [PAMAuthLine] {
+    guard depth < Self.depthLimit else { return [] }
+    var found: [PAMAuthLine] = []
+    for words in lines(of: service) where found.count < Self.lineLimit {
+      if words[0].lowercased() == "@include", words.count > 1 {
+        found += authLines(of: words[1], isInSubstack: isInSubstack, depth: depth + 1)
+        continue
+      }
+      guard words.count >= 3, ["auth", "-auth"].contains(words[0].lowercased()) else { continue }
+      let control = words[1].lowercased()
+      if ["include", "substack"].contains(control) {
+        found += authLines(of: words[2], isInSubstack: isInSubstack || control == "substack", depth: depth + 1)
+      } else {
+        found.append(
+          PAMAuthLine(
+            control: control, module: words[2].split(separator: "/").last.map(String.init) ?? "",
+            arguments: Array(words[3...]), isInSubstack: isInSubstack))
+      }
+    }
+    return found
   }
 
   private mutating func lines(of service: String) -> [[String]] {

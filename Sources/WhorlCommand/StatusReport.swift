@@ -36,6 +36,7 @@ struct StatusReport: Sendable, Equatable {
       addBiometry(status)
       addPasscode(status)
       addAgent(status)
+      addHome(status)
       addKeybag(status)
       addSafety(status)
     case .failure(let problem):
@@ -252,6 +253,14 @@ struct StatusReport: Sendable, Equatable {
         todo: "in your desktop session: systemctl --user start whorl-agent; without systemd: whorl agent")
     default: break
     }
+  }
+
+  private mutating func addHome(_ status: WhorlStatus) {
+    guard !status.homeKeeper.isEmpty else { return }
+    add(
+      "home", "encrypted (\(Escaping.shown(status.homeKeeper, limit: 32))), which your password alone opens;",
+      more: status.isHomeLocked
+        ? "it is closed now, so that logins take no finger" : "a login while it is closed takes no finger")
   }
 
   private mutating func addKeybag(_ status: WhorlStatus) {

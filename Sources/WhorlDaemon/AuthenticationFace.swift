@@ -3,6 +3,7 @@ internal import Enclave
 internal import GLibLoop
 internal import Glibc
 internal import Keychain
+internal import ReaderLink
 internal import SecretMemory
 
 /// `org.whorl.Authentication1`: hands each call to the enclave, with the caller that the bus names.
@@ -238,6 +239,14 @@ final class AuthenticationFace: BusHandler {
     guard await !sessions.isRemote(caller.connection) else {
       throw BusMethodError.whorl(
         "BiometryNotAvailable", "A finger cannot be given from a remote session; use your password.")
+    }
+    // A finger would let somebody in whose home is not there.
+    guard await frame.accounts.homeState(of: account)?.isLocked != true else {
+      Log.notice("no finger for \(account.name.printable): the home is encrypted and opens with the password alone")
+      throw BusMethodError.whorl(
+        "BiometryNotAvailable",
+        "The home of \(account.name.printable) is encrypted and opens with the password alone; use your password for the "
+          + "first login.")
     }
     await enclave.learn(account.user, .named(account.name))
     let finger = try await frame.withProgress(request, for: caller) { progress in

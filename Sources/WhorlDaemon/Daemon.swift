@@ -58,7 +58,8 @@ public enum Daemon {
     let keeper = ReaderKeeper(
       program: surroundings.programFolder + "/whorl-reader", arguments: surroundings.isPrivate ? ["--private"] : [],
       environment: surroundings.readerEnvironment)
-    let accounts = AccountDirectory()
+    let homes = HomeLock(root: surroundings.isPrivate ? surroundings.stateFolder + "/root" : "")
+    let accounts = AccountDirectory(source: AccountDirectory.Source(homeState: { homes.state(of: $0) }))
     let hall = ReaderHall(
       keeper: keeper, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),

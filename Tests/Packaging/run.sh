@@ -75,8 +75,9 @@ sed 's|^ExecStart=.*|ExecStart=/usr/bin/true|; s|^Documentation=.*||' \
   "$root/d/usr/local/lib/systemd/user/whorl-agent.service" > "$root/whorl-agent.service"
 check "systemd understands every line of the agent's unit" bash -c "
   XDG_RUNTIME_DIR='$root' systemd-analyze --user verify '$root/whorl-agent.service' 2>&1 | tee '$root/verify' && [ ! -s '$root/verify' ]"
-check "systemd's figure for the unit is at most 2.0" \
-  systemd-analyze security --offline=yes --threshold=20 --no-pager "$root/whorld.service"
+# 0.1 of it is for homes that can be looked at, to see which are closed.
+check "systemd's figure for the unit is at most 2.1" \
+  systemd-analyze security --offline=yes --threshold=21 --no-pager "$root/whorld.service"
 check "the udev rules are what the installed libfprint needs (if not: udev/make-rules.py > udev/70-whorl.rules)" \
   bash -c "/usr/bin/python3 udev/make-rules.py | diff - '$root/d/usr/lib/udev/rules.d/70-whorl.rules'"
 check "udev gives the readers to the bridge's group and to nobody else" Tests/Packaging/udev.sh "$root/d"

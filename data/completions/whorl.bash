@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete adopt reader set get list rm export import unlock lock recover recovery-key keychain key forget rename-user agent log help'
+  local commands='status enroll verify fingers delete adopt reader set get list rm export import unlock lock recover recovery-key keychain keyring key forget rename-user agent log help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -56,7 +56,7 @@ _whorl() {
     import) options='--csv --pairs --skip-existing --replace --require --accessible --passphrase-fd --help' ;;
     forget) options='--uid --yes --help' ;;
     reader) options='--all --json --help' ;;
-    status | list | keychain | log) options='--json --help' ;;
+    status | list | keychain | keyring | log) options='--json --help' ;;
     agent) options='--pinentry --help' ;;
     key)
       case $first in
@@ -85,6 +85,7 @@ _whorl() {
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
     enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
+    keyring) mapfile -t COMPREPLY < <(compgen -W 'enable disable status unlock' -- "$current") ;;
     keychain) mapfile -t COMPREPLY < <(compgen -W 'check rekey' -- "$current") ;;
     forget | rename-user) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
     reader) mapfile -t COMPREPLY < <(compgen -W 'list trust distrust' -- "$current") ;;
