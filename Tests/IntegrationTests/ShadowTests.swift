@@ -28,11 +28,11 @@ struct ShadowTests {
       try world.folder.write(
         try String(contentsOfFile: SourceTree.path("pam/whorl-passcode"), encoding: .utf8),
         to: "etc/pam.d/whorl-passcode")
-      script = try world.folder.write(
+      script = try world.folder.writeProgram(
         """
         #!/bin/sh
         exec unshare -m sh -c 'mount --bind \(world.folder("etc")) /etc && exec "$0"' '\(try BuiltPrograms.path("whorld"))'
-        """, to: "whorld.sh", mode: 0o755)
+        """, to: "whorld.sh")
       try setPassword(hash)
     }
 

@@ -24,22 +24,24 @@ struct TPMTests {
       try world.setPasscode()
       runs = world.folder("runs")
       let real = world.folder("systemd-creds")
-      try FileManager.default.copyItem(atPath: "/usr/bin/systemd-creds", toPath: real)
+      // By another process: a file that was open for writing here while another test started a program would be busy.
+      let copy = try await RunningProgram.run("/usr/bin/cp", ["/usr/bin/systemd-creds", real])
+      try #require(copy.status == 0, "\(copy.errorText)")
       // Between the programs the sessions that they leave in the TPM go, which the kernel's resource manager does elsewhere.
-      let counting = try world.folder.write(
+      let counting = try world.folder.writeProgram(
         """
         #!/bin/sh
         echo "$*" >> \(runs)
         export TPM2TOOLS_TCTI=swtpm:path=\(world.folder("tpm/s"))
         for kind in -t -l -s; do tpm2_flushcontext $kind; done >/dev/null 2>&1 </dev/null
         exec \(real) "$@"
-        """, to: "counting", mode: 0o755)
-      script = try world.folder.write(
+        """, to: "counting")
+      script = try world.folder.writeProgram(
         """
         #!/bin/sh
         exec unshare -m sh -c 'mount --bind \(counting) /usr/bin/systemd-creds && exec "$0"' \
           '\(try BuiltPrograms.path("whorld"))'
-        """, to: "whorld.sh", mode: 0o755)
+        """, to: "whorld.sh")
     }
 
     /// A reboot: the PCRs begin anew, and the firmware measures itself.
