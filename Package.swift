@@ -62,7 +62,7 @@ let testTargets: [Target] = [
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
+      "WhorlCommand", "PAMStacks", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
       "CPosix", "TestKit",
     ]),
   tests("PAMStacksTests", ["PAMStacks", "TestKit"]),

@@ -24,10 +24,13 @@ public struct PAMPlaces: Sendable, Equatable {
   /// - Parameter root: `/`, or where another system's tree is.
   public init(root: String) {
     let top = root.hasSuffix("/") ? String(root.dropLast()) : root
-    let libraries = ["/usr/lib/\(Self.multiarch)", "/lib/\(Self.multiarch)", "/usr/lib64", "/lib64", "/usr/lib", "/lib"]
-      .map { top + $0 }
+    let libraries = [
+      "/usr/lib/\(Self.multiarch)", "/lib/\(Self.multiarch)", "/usr/lib64", "/lib64", "/usr/lib", "/lib",
+    ]
+    .map { top + $0 }
     let modules = libraries.map { "\($0)/security" }.filter(PAMFiles.isFolder)
-    self.init(folders: ["\(top)/etc/pam.d", "\(top)/usr/lib/pam.d"], oneFile: "\(top)/etc/pam.conf", moduleFolders: modules)
+    self.init(
+      folders: ["\(top)/etc/pam.d", "\(top)/usr/lib/pam.d"], oneFile: "\(top)/etc/pam.conf", moduleFolders: modules)
     // Debian's libpam can be told by the word that only it reads.
     for folder in libraries {
       guard let library = PAMFiles.contents("\(folder)/libpam.so.0", limit: 1 << 22) else { continue }
@@ -104,12 +107,24 @@ public struct PAMFiles: Sendable {
     return .text(StackText(bytes))
   }
 
+  /// The line of a file that Whorl put in, the first being 1; nil where there is none.
+  func markedLine(at path: String) -> Int? {
+    guard case .text(let text) = text(at: path) else { return nil }
+    return WiringEdit.markedLine(in: text)
+  }
+
+  /// Whether a tool of the distribution's says in the file that it writes it.
+  public func isManaged(_ path: String) -> Bool {
+    Self.contents(path, limit: Self.sizeLimit).map { Self.holds("pam-auth-update", in: $0) } ?? false
+  }
+
   /// Whether any of the folders is there.
   var hasFolder: Bool { places.folders.contains(where: Self.isFolder) }
 
   /// Whether libpam finds the module of that name or path.
   func hasModule(_ module: String) -> Bool {
     let name = module.replacing("$ISA", with: ".")
+    if name.contains("\r") { return false }
     if name.hasPrefix("/") { return access(name, F_OK) == 0 }
     return places.moduleFolders.isEmpty || places.moduleFolders.contains { access("\($0)/\(name)", F_OK) == 0 }
   }

@@ -35,6 +35,29 @@ public struct ServiceVerdict: Sendable, Equatable {
   public let alsoLetsIn: [String]
   public let faults: [Fault]
 
+  /// The module's file name.
+  public static let module = ModuleTable.finger
+
+  /// The first step that asks for a finger.
+  public var fingerStep: PAMStep? { stack.steps.first { ModuleTable.role(of: $0) == .finger } }
+
+  /// Whether something is wrong that somebody has to mend.
+  public var isFaulty: Bool {
+    faults.contains { fault in
+      switch fault {
+      case .open, .matchIsClosed, .bypassed, .moduleIsMissing: true
+      case .refused, .passwordIsClosed: hasFinger
+      case .doubtful, .asksTwice: false
+      }
+    }
+  }
+
+  /// Whether a line that Whorl put in asks for the finger.
+  public func isMarked(in files: PAMFiles) -> Bool {
+    guard let step = fingerStep, !stack.isOthers else { return false }
+    return files.markedLine(at: step.file) == step.line
+  }
+
   /// - Parameter known: what modules are known to say, as in ``PAMScene/known``.
   public init(service: String, in files: PAMFiles, known: [String: PAMCodes] = [:]) {
     self.init(service: service, stack: PAMStack(service: service, in: files), known: known)
@@ -63,7 +86,10 @@ public struct ServiceVerdict: Sendable, Equatable {
     var faults: [Fault] = []
     if let refusal = stack.refusal { faults.append(.refused(refusal)) }
     if let doubt = stack.doubt { faults.append(.doubtful(doubt)) }
-    if simulator.outcome(answers(.wrongPassword), excuse: Self.isReason).mayGrant { faults.append(.open) }
+    // Where nothing is asked for, as of a greeter's own session, that is what is meant.
+    if hasPassword || hasFinger, simulator.outcome(answers(.wrongPassword), excuse: Self.isReason).mayGrant {
+      faults.append(.open)
+    }
     if stack.refusal == nil, hasPassword, rightPassword.mayDeny { faults.append(.passwordIsClosed) }
     if stack.refusal == nil, hasFinger {
       let fingers = stack.steps.filter { ModuleTable.role(of: $0) == .finger }

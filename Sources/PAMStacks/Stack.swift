@@ -27,7 +27,9 @@ public struct PAMStep: Sendable, Equatable {
   /// The module's name, without folders; empty for what is none.
   public var module: String {
     guard case .module(let name) = kind else { return "" }
-    return String(name.split(separator: "/").last ?? "")
+    // A file with DOS line ends: libpam looks for such a module and finds none.
+    let last = name.split(separator: "/").last ?? ""
+    return String(last.last == "\r" ? last.dropLast() : last)
   }
 }
 
@@ -36,6 +38,8 @@ public struct PAMStack: Sendable, Equatable {
   public internal(set) var steps: [PAMStep] = []
   /// The service's own file; nil where it has none and `other` serves.
   public internal(set) var file: String?
+  /// Whether the service has no auth line of its own, so that `other` serves.
+  public internal(set) var isOthers = false
   /// Every file that was read for it.
   public internal(set) var files: Set<String> = []
   /// Files that could not be read.

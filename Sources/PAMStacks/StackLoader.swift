@@ -50,6 +50,7 @@ struct StackLoader {
       stack.steps = own + other
       return stack
     }
+    stack.isOthers = own.isEmpty
     stack.steps = own.isEmpty ? other : own
     if stack.steps.isEmpty { stack.refusal = "it has no auth line, and neither has other" }
     return stack
@@ -120,7 +121,9 @@ struct StackLoader {
     if ["include", "substack"].contains(control.lowercased()) {
       let isSubstack = control.lowercased() == "substack"
       if isSubstack { try append(step(.substack(module ?? ""), .bad)) }
-      if let module, try include(module, isAuthOnly: true, depth: depth + 1, level: level + (isSubstack ? 1 : 0)) { return }
+      if let module, try include(module, isAuthOnly: true, depth: depth + 1, level: level + (isSubstack ? 1 : 0)) {
+        return
+      }
       return try append(step(.broken("\(module ?? "nothing") cannot be included"), .bad))
     }
     guard let module else {

@@ -152,7 +152,8 @@ public struct WiringEdit: Sendable, Equatable {
     }
     let text = String(decoding: content.raw[line.first], as: UTF8.self)
     let edit = WiringEdit(
-      path: path, before: before, after: content.bytes(removing: line.first), line: line.first + 1, text: text, service: service, files)
+      path: path, before: before, after: content.bytes(removing: line.first), line: line.first + 1, text: text,
+      service: service, files)
     let with = PAMStack(service: service, in: files)
     let added = with.steps.indices.filter { with.steps[$0].file == path && with.steps[$0].line == line.first + 1 }
     guard
@@ -162,9 +163,8 @@ public struct WiringEdit: Sendable, Equatable {
   }
 
   /// The number of the line that Whorl put into the file; nil where there is none.
-  public static func markedLine(in bytes: [UInt8]) -> Int? {
-    let content = StackText(bytes)
-    return content.lines.first { names($0) && isMarked(content, $0) }.map { $0.first + 1 }
+  static func markedLine(in content: StackText) -> Int? {
+    content.lines.first { names($0) && isMarked(content, $0) }.map { $0.first + 1 }
   }
 
   private static func names(_ line: StackText.Line) -> Bool {

@@ -34,10 +34,17 @@ struct RandomStacks: RandomNumberGenerator {
     let end = pick(["\n", "\n", "\n", " # said\n", "\n\n", "\n# auth required pam_permit.so\n"])
     if !parts.isEmpty, chance(28) {
       let part = chance(3) ? "missing" : pick(parts)
-      return pick(["auth include \(part)", "auth substack \(part)", "-auth  SubStack\t\(part)", "@include \(part)"]) + end
+      return pick(["auth include \(part)", "auth substack \(part)", "-auth  SubStack\t\(part)", "@include \(part)"])
+        + end
     }
-    if chance(2) { return pick(["auth", "auth required", "nonsense required pam_permit.so", "[auth] x", "auth [] pam_permit.so"]) + end }
-    if chance(6) { return pick(["account required pam_permit.so", "session optional pam_debug.so", "-password include missing"]) + end }
+    if chance(2) {
+      return pick(["auth", "auth required", "nonsense required pam_permit.so", "[auth] x", "auth [] pam_permit.so"])
+        + end
+    }
+    if chance(6) {
+      return pick(["account required pam_permit.so", "session optional pam_debug.so", "-password include missing"])
+        + end
+    }
     let type = pick(["auth", "auth", "auth", "-auth", "AUTH", "auth\t"])
     let gap = pick([" ", "\t", " \\\n  "])
     return "\(type) \(control())\(gap)\(module())\(end)"
@@ -47,7 +54,9 @@ struct RandomStacks: RandomNumberGenerator {
     if chance(55) { return pick(["required", "requisite", "sufficient", "optional", "Required"]) }
     var parts: [String] = []
     for _ in 0..<(next() % 4) {
-      let code = pick(["success", "success", "auth_err", "ignore", "authinfo_unavail", "user_unknown", "new_authtok_reqd"])
+      let code = pick([
+        "success", "success", "auth_err", "ignore", "authinfo_unavail", "user_unknown", "new_authtok_reqd",
+      ])
       parts.append("\(code)\(pick(["=", "=", " = "]))\(action())")
     }
     if chance(80) { parts.append("default=\(action())") }
