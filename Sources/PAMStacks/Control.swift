@@ -46,6 +46,9 @@ public struct PAMControl: Sendable, Hashable {
     return self[.authErr] == .bad || self[.authErr] == .die
   }
 
+  /// Whether success is what the stack goes on with as usual, and anything else makes a difference.
+  var isExpected: Bool { self[.success] == .ok && self[.authErr] != .ignore }
+
   /// Whether success decides: it ends the stack or leaps over a part of it.
   var decides: Bool {
     switch self[.success] {

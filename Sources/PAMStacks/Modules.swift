@@ -125,8 +125,11 @@ enum ModuleTable {
       if step.module == "pam_nologin.so" { return step.arguments.contains("successok") ? .success : .ignore }
       return known[step.module]?.well ?? all
     case .proof, .condition, .unknown:
-      if step.module == "pam_wheel.so", !step.arguments.contains("trust") { return step.control.isGate ? .ignore : all }
-      return step.control.isGate ? .success : all
+      // To ask for a new password is the account phase's, and for time nobody's.
+      let answers = PAMCodes.failures.union([.success, .ignore])
+      // Whoever is in the group meets the condition, and is not let in by it, without this word.
+      let met: PAMCodes = step.module == "pam_wheel.so" && !step.arguments.contains("trust") ? .ignore : .success
+      return step.control.isExpected ? met : answers
     }
   }
 

@@ -42,13 +42,14 @@ public struct ServiceVerdict: Sendable, Equatable {
   public var fingerStep: PAMStep? { stack.steps.first { ModuleTable.role(of: $0) == .finger } }
 
   /// Whether something is wrong that somebody has to mend.
-  public var isFaulty: Bool {
-    faults.contains { fault in
-      switch fault {
-      case .open, .matchIsClosed, .bypassed, .moduleIsMissing: true
-      case .refused, .passwordIsClosed: hasFinger
-      case .doubtful, .asksTwice: false
-      }
+  public var isFaulty: Bool { faults.contains(where: isSerious) }
+
+  /// Whether that fault has to be mended. Of services without a finger, what only keeps people out is not ours.
+  public func isSerious(_ fault: Fault) -> Bool {
+    switch fault {
+    case .open, .matchIsClosed, .bypassed, .moduleIsMissing: true
+    case .refused, .passwordIsClosed: hasFinger
+    case .doubtful, .asksTwice: false
     }
   }
 
@@ -100,7 +101,7 @@ public struct ServiceVerdict: Sendable, Equatable {
       } else if let passed = Self.bypassed(simulator, known) {
         faults.append(.bypassed(passed))
       }
-      if fingers.count > 1 { faults.append(.asksTwice) }
+      if Set(fingers.map(Self.place)).count > 1 { faults.append(.asksTwice) }
     }
     self.faults = faults
   }

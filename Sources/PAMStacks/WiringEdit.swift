@@ -2,8 +2,8 @@
 public struct WiringEdit: Sendable, Equatable {
   /// Why no line can be put in or taken out.
   public enum Refusal: Error, Sendable, Equatable {
-    /// There is no file for the service.
-    case noService
+    /// The service's file has no auth line; that of `other` serves.
+    case noOwnLines
     /// libpam refuses the service as it is, or it cannot be read; why, in words.
     case unusable(String)
     /// The service asks for no password, so that a finger has nothing to stand beside.
@@ -62,6 +62,7 @@ public struct WiringEdit: Sendable, Equatable {
       case .matchIsClosed, .bypassed, .moduleIsMissing, .asksTwice: break
       }
     }
+    guard !verdict.stack.isOthers else { throw .noOwnLines }
     guard let password = verdict.stack.steps.first(where: { ModuleTable.role(of: $0) == .password }) else {
       throw .noPassword
     }
@@ -72,8 +73,11 @@ public struct WiringEdit: Sendable, Equatable {
     // As near to the password as can be; further up where an earlier line leaps over the password.
     var worst: Refusal?
     for place in lines[...last].reversed() {
-      let following = lines.count { $0.first >= place.first }
-      for control in ["sufficient"] + (1...max(1, following)).map({ "[success=\($0) default=ignore]" }) {
+      // A leap counts lines of this file alone, for an include may change behind its back; a substack is one.
+      let leaps = verdict.stack.steps.drop { $0.serviceLine <= place.first }.filter { $0.level == 0 }
+        .prefix { $0.file == path }.count
+      for leap in 0...leaps {
+        let control = leap == 0 ? "sufficient" : "[success=\(leap) default=ignore]"
         let text = (["auth", control, ModuleTable.finger] + options + [marker]).joined(separator: "  ")
         let edit = WiringEdit(
           path: path, before: before, after: content.bytes(inserting: text, at: place.first),

@@ -48,16 +48,20 @@ enum PAMTexts {
   }
 
   static func line(_ fault: ServiceVerdict.Fault, _ verdict: ServiceVerdict) -> String {
+    (verdict.isSerious(fault) ? "WRONG: " : "") + words(fault, verdict)
+  }
+
+  private static func words(_ fault: ServiceVerdict.Fault, _ verdict: ServiceVerdict) -> String {
     switch fault {
     case .refused(let why): "PAM refuses everybody: \(Escaping.line(why, limit: 512))"
     case .doubtful(let why): "versions of PAM differ about it: \(Escaping.line(why, limit: 512))"
     case .open:
-      "WRONG: lets in anybody, without a match or the right password; end its auth lines with: auth required pam_deny.so"
-    case .passwordIsClosed: "WRONG: the right password does not always let in"
-    case .matchIsClosed: "WRONG: a match does not always let in"
+      "lets in anybody, without a match or the right password; end its auth lines with: auth required pam_deny.so"
+    case .passwordIsClosed: "the right password does not always let in"
+    case .matchIsClosed: "a match does not always let in"
     case .bypassed(let what):
-      "WRONG: a match passes by what every password has to pass: \(Escaping.line(what, limit: 512))"
-    case .moduleIsMissing: "WRONG: \(ServiceVerdict.module) is not installed"
+      "a match passes by what every password has to pass: \(Escaping.line(what, limit: 512))"
+    case .moduleIsMissing: "\(ServiceVerdict.module) is not installed"
     case .asksTwice: "asks for the finger more than once; whorl pam disable \(Escaping.operand(verdict.service))"
     }
   }
@@ -72,7 +76,7 @@ enum PAMTexts {
       .init("rightPassword", outcome(verdict.rightPassword, verdict.hasPassword)),
       .init("wrongPassword", outcome(verdict.wrongPassword, true)), .init("alsoLetsIn", .texts(verdict.alsoLetsIn)),
       .init("faults", .texts(verdict.faults.map { word($0) })),
-      .init("details", .texts(verdict.faults.map { line($0, verdict) })),
+      .init("details", .texts(verdict.faults.map { words($0, verdict) })),
     ])
   }
 
@@ -114,7 +118,11 @@ enum PAMTexts {
   static func failure(_ refusal: WiringEdit.Refusal, _ service: String) -> CommandFailure {
     let name = Escaping.quoted(service)
     return switch refusal {
-    case .noService: CommandFailure(.notFound, "no PAM service is called \(name); whorl pam status lists them")
+    case .noOwnLines:
+      CommandFailure(
+        .failed,
+        "\(name) has no auth lines of its own, those of \"other\" serve; write its stack by hand, as man "
+          + "pam_whorl shows it")
     case .unusable(let why):
       CommandFailure(
         .failed, "\(name) is left alone, for its stack cannot be judged: \(Escaping.line(why, limit: 512))")

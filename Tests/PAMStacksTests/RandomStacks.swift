@@ -60,7 +60,7 @@ struct RandomStacks: RandomNumberGenerator {
       parts.append("\(code)\(pick(["=", "=", " = "]))\(action())")
     }
     if chance(80) { parts.append("default=\(action())") }
-    if chance(3) { parts.append(pick(["what=ok", "success", "success=0", "success=okay", "default=99999999999"])) }
+    if chance(3) { parts.append(pick(["what=ok", "success", "success=0", "success=okay", "default=x"])) }
     return "[" + parts.joined(separator: " ") + "]"
   }
 

@@ -97,4 +97,68 @@ struct RealityTests {
     // Stacks that all refuse would prove little.
     #expect(yes > 40 && yes < 560, "seed \(seed): \(yes)")
   }
+
+  @Test func `what enable writes opens for a match, the right password and who was let in before, says pamtester`()
+    async throws
+  {
+    let machines = [
+      Stock.debian, Stock.fedora,
+      [
+        "vpn": "auth substack system-auth\nauth required pam_google_authenticator.so\n",
+        "gdm":
+          "auth [success=1 default=ignore] pam_rootok.so\nauth requisite pam_unix.so\nauth required pam_permit.so\n",
+        "system-auth":
+          "auth required pam_faillock.so preauth\nauth sufficient pam_unix.so\nauth required pam_deny.so\n",
+        "safe": "auth required pam_shells.so\nauth required pam_unix.so\n",
+      ],
+    ]
+    for stock in machines {
+      let machine = try Machine(stock)
+      let real = try RealPAM()
+      let services = stock.keys.filter { machine.refusal($0) == nil && !$0.contains("-") && $0 != "other" }.sorted()
+      #expect(services.count > 1)
+      var asked: [(name: String, service: String, finger: String, password: String, other: String)] = []
+      for service in services {
+        let edit = try machine.adding(service)
+        for finger in Self.fingers {
+          for password in Self.passwords {
+            for other in Self.passwords {
+              let name = "\(service).\(finger).\(password).\(other)"
+              asked.append((name, service, finger, password, other))
+              // Each has copies of its own of what it includes.
+              for (part, text) in stock.merging(
+                [service: String(decoding: edit.after, as: UTF8.self)], uniquingKeysWith: { $1 })
+              {
+                var text = text
+                for key in stock.keys {
+                  for word in ["include", "substack"] {
+                    text = text.replacing(try Regex("\\b\(word)\\s+\(key)\\n"), with: "\(word) \(name).\(key)\n")
+                  }
+                }
+                for (module, verdict) in [
+                  ("pam_whorl.so", finger), ("pam_unix.so", password), ("pam_sss.so", password),
+                  ("pam_rootok.so", other),
+                  ("pam_google_authenticator.so", other), ("pam_usertype.so", "success"),
+                  ("pam_localuser.so", "success"),
+                ] { text = text.replacing("\(module)", with: "pam_debug.so auth=\(verdict)") }
+                try real.write(text, part == service ? name : "\(name).\(part)")
+              }
+            }
+          }
+        }
+      }
+      let granted = try await real.grants(asked.map(\.name))
+      #expect(granted.count == asked.count)
+      for ask in asked {
+        let isProven = ask.finger == "success" || ask.password == "success"
+        let expected =
+          switch ask.service {
+          case "vpn": isProven && ask.other == "success"
+          case "su", "gdm": isProven || ask.other == "success"
+          default: isProven
+          }
+        #expect(granted[ask.name] == expected, "\(ask)")
+      }
+    }
+  }
 }
