@@ -63,10 +63,12 @@ let testTargets: [Target] = [
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop",
+      "WhorlCommand", "PAMStacks", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlClient", "KeychainArchive",
+      "GLibLoop",
       "SecretMemory",
       "CPosix", "TestKit",
     ]),
+  tests("PAMStacksTests", ["PAMStacks", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
@@ -156,10 +158,14 @@ let package = Package(
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
+    library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
     library(
       "WhorlCommand",
-      ["LoginKeyring", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
+      [
+        "PAMStacks", "LoginKeyring", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop",
+        "CPosix",
+      ]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

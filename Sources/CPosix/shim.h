@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <linux/capability.h>
 #include <linux/fscrypt.h>
 #include <linux/securebits.h>

@@ -53,6 +53,7 @@ struct Commands {
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     case .log: try await log()
+    case .pam(let invocation): try await perform(invocation)
     case .agent(let pinentry): try await agent(pinentry)
     }
     return .ok

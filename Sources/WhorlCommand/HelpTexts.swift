@@ -74,6 +74,16 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
+    Logins (PAM):
+      pam status         which logins take a finger, and by which line
+      pam check [SERVICE...]
+                         who is let in by what, for each login
+      pam enable SERVICE
+                         let a finger do for a login, such as sudo
+      pam disable SERVICE
+                         no more
+        -n, --dry-run    of both: only show what would change
+
     Desktop:
       agent              show what programs ask of you, and ask for your password
           --pinentry PATH
@@ -84,7 +94,7 @@ enum HelpTexts {
 
     Options:
           --json         of status, fingers, list, key list, reader list, keychain check, keyring
-                         status and log: as JSON
+                         status, log, pam status and pam check: as JSON
       -h, --help         this
       -V, --version      the version
 
@@ -127,6 +137,13 @@ enum HelpTexts {
     case .renameUser: "whorl rename-user OLD NEW"
     case .agent: "whorl agent [--pinentry PATH]"
     case .log: "whorl log [--json]"
+    case .pam:
+      """
+      whorl pam status [--json] [--root DIR]
+             whorl pam check [SERVICE...] [--json] [--root DIR]
+             whorl pam enable SERVICE [--dry-run] [--root DIR]
+             whorl pam disable SERVICE [--restore] [--dry-run] [--root DIR]
+      """
     }
   }
 
@@ -278,6 +295,18 @@ enum HelpTexts {
       Shows what became of the requests for your secrets, the oldest first: when, whether the secret was released or why
       it was refused, what was to be done, the secret (#, where it is gone), what it requires, and the program that asked.
       With --json an array of objects.
+      """
+    case .pam:
+      """
+      status     each PAM service: whether it asks for a finger, and which line of which file does
+      check      plays the whole stack of each service through, includes and all: who is let in by a match, the wrong
+                 finger, no reader, the right and the wrong password. Exit code 1 if something is wrong
+      enable     puts one line into the service's file, before the password, and keeps a copy of how it was; refuses where
+                 anything but a match would let in more than before, where the password would not do any more, or where a
+                 match would pass by what a password has to pass
+      disable    takes that line out again; with --restore the file is put back as it was before the line
+        -n, --dry-run  only show what would change
+        --root DIR     the PAM files of the system below DIR
       """
     case .agent:
       """

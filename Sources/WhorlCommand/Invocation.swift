@@ -39,6 +39,7 @@ enum Invocation: Sendable, Equatable {
   case agent(pinentry: String)
   /// What became of requests for the caller's secrets.
   case log
+  case pam(PAMInvocation)
 }
 
 /// The commands by the words that people type.
@@ -49,6 +50,7 @@ enum Verb: String, Sendable, CaseIterable {
   case recoveryKey = "recovery-key"
   case forget
   case renameUser = "rename-user"
+  case pam
 }
 
 /// Which reader `reader distrust` is about.

@@ -88,11 +88,12 @@ enum InvocationParser {
     case .agent: [pinentry, help]
     case .log: [json, help]
     case .status, .list, .keychain, .keyring: [json, help]
-    case .renameUser, .adopt, .get, .rm, .lock, .key: [help]
+    case .renameUser, .adopt, .get, .rm, .lock, .key, .pam: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    if verb == .pam { return try PAMInvocationParser.parse(words) }
     if verb == .key {
       // Its parts have options of their own; this one is of "list" alone.
       guard words.first == "list", words.contains("--json") else { return try KeyInvocationParser.parse(words) }
@@ -155,7 +156,8 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
-    case .key: return .help(of: .key)  // parsed before
+    // Parsed before.
+    case .key, .pam: return .help(of: verb)
     case .export: return .export(try BackupOrders.export(operands, scanned.options))
     case .importFile:
       return .importFile(

@@ -1,3 +1,4 @@
+import PAMStacks
 import GLibLoop
 import LoginKeyring
 import WhorlClient
@@ -12,7 +13,7 @@ extension Commands {
       state = try await LoginKeyring.find(environment: surroundings.environment).state()
     } catch { problem = error }
     if Task.isCancelled { throw .cancelled }
-    let wiring = KeyringWiring.read(folders: surroundings.pamFolders)
+    let wiring = KeyringWiring.read(PAMPlaces(root: surroundings.pamRoot))
     if isJSON {
       let object = JSONText.object([
         .init("enabled", .text(item?.stage.rawValue ?? "no")),
@@ -47,7 +48,7 @@ extension Commands {
 
   /// The logins that open a keyring, and what to do with those that do not hand the secret on.
   func loginLines(_ wiring: KeyringWiring? = nil) -> [String] {
-    let wiring = wiring ?? KeyringWiring.read(folders: surroundings.pamFolders)
+    let wiring = wiring ?? KeyringWiring.read(PAMPlaces(root: surroundings.pamRoot))
     guard !wiring.logins.isEmpty else {
       return Self.lines(
         "logins", "none opens a keyring: no stack in /etc/pam.d has pam_gnome_keyring.so",
@@ -63,7 +64,8 @@ extension Commands {
       case nil: Self.lines(label, "\(name) hands the secret on to \(module)", nil)
       case .missing:
         Self.lines(
-          label, "\(name) does not hand the secret on", "in \(file), before \(module), write: \(KeyringWiring.line) "
+          label, "\(name) does not hand the secret on",
+          "in \(file), before \(module), write: \(KeyringWiring.line) "
             + "(on Debian: sudo pam-auth-update --enable whorl-login)")
       case .late:
         Self.lines(

@@ -1,3 +1,5 @@
+import PAMStacks
+
 /// Which logins hand the login keyring's secret on, by PAM's files. Reads only.
 struct KeyringWiring: Sendable, Equatable {
   /// Why a login does not.
@@ -26,25 +28,26 @@ struct KeyringWiring: Sendable, Equatable {
   /// In the order of the alphabet.
   var logins: [Login] = []
 
-  /// - Parameter folders: the folders with PAM's files, the most important first.
-  static func read(folders: [String]) -> KeyringWiring {
-    KeyringWiring(
-      logins: PAMAuthLine.read(folders: folders).compactMap { service, lines in
-        guard let last = lines.firstIndex(where: { keyringModules.contains($0.module) }) else { return nil }
-        return Login(service: service, module: lines[last].module, obstacle: obstacle(lines, before: last))
+  static func read(_ places: PAMPlaces) -> KeyringWiring {
+    let files = PAMFiles(places)
+    return KeyringWiring(
+      logins: files.services.compactMap { service in
+        let stack = PAMStack(service: service, in: files)
+        guard !stack.isOthers, let last = stack.steps.firstIndex(where: { keyringModules.contains($0.module) }) else {
+          return nil
+        }
+        return Login(service: service, module: stack.steps[last].module, obstacle: obstacle(stack.steps, before: last))
       })
   }
 
-  private static func obstacle(_ lines: [PAMAuthLine], before last: Int) -> Obstacle? {
-    func isOurs(_ line: PAMAuthLine) -> Bool {
-      line.module == PAMWiring.module && ["login", "keyring"].allSatisfy(line.arguments.contains)
+  private static func obstacle(_ steps: [PAMStep], before last: Int) -> Obstacle? {
+    let ours = steps.firstIndex { step in
+      step.module == PAMWiring.module && ["login", "keyring"].allSatisfy(step.arguments.contains)
     }
-    guard let ours = lines.firstIndex(where: isOurs) else { return .missing }
+    guard let ours else { return .missing }
     guard ours < last else { return .late }
-    let ends = lines[..<ours].contains { line in
-      line.module == PAMWiring.module && !line.isInSubstack
-        && (line.control == "sufficient" || line.control.contains("success=done"))
-    }
+    // In a substack the end is that of the substack.
+    let ends = steps[..<ours].contains { $0.asksForFinger && $0.level == 0 && $0.control[.success] == .done }
     return ends ? .unreached : nil
   }
 }

@@ -1,9 +1,10 @@
 import GLibLoop
+import PAMStacks
 import WhorlClient
 
 extension Commands {
   func status() async throws(CommandFailure) -> ExitCode {
-    let wiring = PAMWiring.read(folders: surroundings.pamFolders, moduleFolders: surroundings.pamModuleFolders)
+    let wiring = PAMWiring.read(PAMPlaces(root: surroundings.pamRoot))
     var answer: Result<WhorlStatus, WhorlError>
     do throws(WhorlError) { answer = .success(try await service.status()) } catch { answer = .failure(error) }
     // Asked of the bus, which may not be there either.

@@ -1,3 +1,4 @@
+import PAMStacks
 import GLibLoop
 import LoginKeyring
 import SecretMemory
@@ -238,7 +239,7 @@ import WhorlClient
     try folder.write("auth optional /lib/security/pam_whorl.so login keyring\n", to: "common-auth")
     try folder.write("auth sufficient pam_whorl.so\n", to: "finger")
     try folder.write("session optional pam_gnome_keyring.so auto_start\n", to: "other")
-    let logins = KeyringWiring.read(folders: [folder.path]).logins
+    let logins = KeyringWiring.read(PAMPlaces(folders: [folder.path], moduleFolders: [])).logins
     #expect(logins.map(\.service) == ["gdm"])
     #expect(logins.first?.obstacle == obstacle)
   }
