@@ -17,6 +17,7 @@
 #include <sys/xattr.h>
 #include <linux/capability.h>
 #include <linux/fscrypt.h>
+#include <linux/netlink.h>
 #include <linux/securebits.h>
 #include <unistd.h>
 
@@ -63,6 +64,17 @@ static inline int cposix_spawn_closefrom(posix_spawn_file_actions_t *actions, in
 }
 // pidfd_open(2) has no wrapper in Debian 12's libc.
 extern long syscall(long number, ...);
+/// A socket on which the kernel tells which devices come and go; -1 with errno.
+static inline int cposix_device_events(void) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+    if (descriptor < 0) return -1;
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = 1};
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return -1;
+}
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
 
 /// A descriptor that is ready to be read when the wall clock jumps, as it does at each resume; -1 and errno otherwise.

@@ -79,6 +79,12 @@ public struct Surroundings: Sendable {
     }
   }
 
+  /// The readers on USB by the kernel's word; nil where readers are virtual, of which it knows nothing.
+  var readersByKernel: UnlistedReaders? {
+    guard isPrivate else { return UnlistedReaders() }
+    return readerEnvironment["UMOCKDEV_DIR"].map { UnlistedReaders(devices: $0 + "/sys/bus/usb/devices") }
+  }
+
   /// The machine's device key; in private mode sealed with a host key in the state folder.
   var deviceKeys: any DeviceKeySource {
     PreparedDeviceKeys(
