@@ -125,14 +125,19 @@ class Terminal:
     def signal(self, number, pid=None):
         os.kill(pid or self.pid, number)
 
-    def wait(self, seconds=LIMIT):
-        """The status: 0 and more an exit, less than 0 a signal."""
-        end = time.monotonic() + seconds
-        while self.status is None:
+    @property
+    def ended(self):
+        """Whether the program has ended; `status` is known then."""
+        if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
-                break
+        return self.status is not None
+
+    def wait(self, seconds=LIMIT):
+        """The status: 0 and more an exit, less than 0 a signal."""
+        end = time.monotonic() + seconds
+        while not self.ended:
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)

@@ -13,6 +13,7 @@ SYSTEM_BUS = "unix:path=/run/dbus/system_bus_socket"
 # A second door of the same bus: whorld goes into private mode there, and has virtual readers.
 PRIVATE_BUS = "unix:path=/run/whorl/bus"
 ALICE, ALICE_UID, ALICE_PASSWORD = "alice", 1501, "alice's password"
+BOB, BOB_UID = "bob", 1502
 ROOT_PASSWORD = "root's password"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -64,6 +65,7 @@ class World:
         def hashed(password):
             return run("openssl", "passwd", "-6", "-stdin", input=password).stdout.strip()
         run("useradd", "-m", "-u", str(ALICE_UID), "-s", "/bin/sh", "-p", hashed(ALICE_PASSWORD), ALICE)
+        run("useradd", "-m", "-u", str(BOB_UID), "-s", "/bin/sh", BOB)
         run("usermod", "-p", hashed(ROOT_PASSWORD), "root")
         self.set_sudoers("")
 
