@@ -34,7 +34,7 @@ class World:
     def __init__(self, module, programs):
         self.module, self.programs = module, programs
         self.children = []
-        self.whorld = None
+        self.whorld = self.polkit = None
         self.mount()
         self.add_users()
         self.set_options()
@@ -108,8 +108,13 @@ class World:
         self.children.remove(self.bus)
 
     def start_polkit(self):
+        """Starts the real polkitd; whoever asks is let in by root's finger or password."""
+        if self.polkit and self.polkit.poll() is None:
+            return
         os.makedirs("/etc/polkit-1/rules.d", exist_ok=True)
-        self.start(["/usr/lib/polkit-1/polkitd", "--no-debug"])
+        with open("/etc/polkit-1/rules.d/10-test.rules", "w") as file:
+            file.write('polkit.addAdminRule(function(action, subject) { return ["unix-user:root"]; });\n')
+        self.polkit = self.start(["/usr/lib/polkit-1/polkitd", "--no-debug"])
         self.wait_for_name("org.freedesktop.PolicyKit1")
 
     def wait_for_name(self, name):
