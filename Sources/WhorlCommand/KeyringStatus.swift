@@ -63,7 +63,8 @@ extension Commands {
       case nil: Self.lines(label, "\(name) hands the secret on to \(module)", nil)
       case .missing:
         Self.lines(
-          label, "\(name) does not hand the secret on", "in \(file), before \(module), write: \(KeyringWiring.line) "
+          label, "\(name) does not hand the secret on",
+          "in \(file), before \(module), write: \(KeyringWiring.line) "
             + "(on Debian: sudo pam-auth-update --enable whorl-login)")
       case .late:
         Self.lines(
@@ -74,6 +75,18 @@ extension Commands {
           "in \(file), have a finger skip to: \(KeyringWiring.line) (man pam_whorl)")
       }
     }
+  }
+
+  /// What `whorl status` says of the login keyring: nothing where no finger is to open it, or whorld does not say.
+  func enabledKeyringLines() async -> [String] {
+    guard let item = (try? await service.keyringItem()) ?? nil else { return [] }
+    guard item.stage == .armed else {
+      return Self.lines("keyring", "a finger does not open it yet, for that was interrupted", "whorl keyring enable")
+    }
+    let state = try? await LoginKeyring.find(environment: surroundings.environment).state()
+    return state == .locked
+      ? Self.lines("keyring", "a login by finger opens it, but it is locked now", "open it: whorl keyring unlock")
+      : Self.lines("keyring", "a login by finger opens it", nil)
   }
 
   private static func object(_ login: KeyringWiring.Login) -> JSONText {
