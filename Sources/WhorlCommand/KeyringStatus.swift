@@ -78,6 +78,18 @@ extension Commands {
     }
   }
 
+  /// What `whorl status` says of the login keyring: nothing where no finger is to open it, or whorld does not say.
+  func enabledKeyringLines() async -> [String] {
+    guard let item = (try? await service.keyringItem()) ?? nil else { return [] }
+    guard item.stage == .armed else {
+      return Self.lines("keyring", "a finger does not open it yet, for that was interrupted", "whorl keyring enable")
+    }
+    let state = try? await LoginKeyring.find(environment: surroundings.environment).state()
+    return state == .locked
+      ? Self.lines("keyring", "a login by finger opens it, but it is locked now", "open it: whorl keyring unlock")
+      : Self.lines("keyring", "a login by finger opens it", nil)
+  }
+
   private static func object(_ login: KeyringWiring.Login) -> JSONText {
     .object([
       .init("service", .text(login.service)), .init("module", .text(login.module)),

@@ -15,6 +15,7 @@ extension Commands {
       if case .success(let status) = answer { try await console.print(StatusJSON.object(status, wiring).line) }
     } else {
       for line in report.lines { try await console.print(line) }
+      if case .success = answer { for line in await enabledKeyringLines() { try await console.print(line) } }
     }
     if let failure = report.failure { throw failure }
     return .ok

@@ -52,6 +52,7 @@ import WhorlClient
     fixture.service.statusAnswer.keybag = "locked"
     fixture.service.statusAnswer.agent = "service"
     fixture.service.statusAnswer.agentProcess = 12
+    fixture.service.statusAnswer.homeKeeper = "fscrypt"
     _ = await run(fixture, ["status", "--json"])
     let status = try #require(try parse(fixture.console.printed) as? [String: Any])
     #expect(status["keybag"] as? String == "locked")
@@ -59,6 +60,8 @@ import WhorlClient
     #expect(status["agentProgram"] is NSNull)
     #expect((status["readers"] as? [[String: Any]])?.first?["name"] as? String == "Fake Reader")
     #expect(status["storeError"] is NSNull)
+    #expect(status["home"] as? String == "fscrypt")
+    #expect(status["homeLocked"] as? Bool == false)
 
     let list = Fixture()
     list.service.fingers = ["right-thumb"]

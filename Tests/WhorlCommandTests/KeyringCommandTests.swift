@@ -216,6 +216,24 @@ import WhorlClient
     #expect(nowhere.console.printed.contains("             -> run whorl in your desktop session, as yourself"))
   }
 
+  @Test @GLibActor func `whorl status tells of a keyring that a finger is to open, and of one that stays locked`()
+    async throws
+  {
+    let daemon = try await GnomeKeyring(password: "login")
+    let fixture = fixture(daemon)
+    _ = await fixture.run("status")
+    #expect(!fixture.console.printed.contains { $0.hasPrefix("keyring") })
+    fixture.service.keyring = ([1], "pending")
+    _ = await fixture.run("status")
+    #expect(fixture.console.printed.last == "             -> whorl keyring enable")
+    fixture.service.keyring = ([1], "armed")
+    _ = await fixture.run("status")
+    #expect(fixture.console.printed.last == "keyring      a login by finger opens it")
+    try await LoginKeyring.find(address: daemon.bus.address).lock()
+    _ = await fixture.run("status")
+    #expect(fixture.console.printed.last == "             -> open it: whorl keyring unlock")
+  }
+
   @Test(
     arguments: [
       ("auth optional pam_whorl.so login keyring\nauth optional pam_gnome_keyring.so\n", nil),

@@ -319,6 +319,18 @@ import WhorlClient
     #expect(report.lines.contains { $0.contains("a finger does for sudo") })
   }
 
+  @Test func `an encrypted home is named, and whether it is closed now`() {
+    var status = complete
+    #expect(!report(status).lines.contains { $0.hasPrefix("home") })
+    status.homeKeeper = "systemd-homed"
+    #expect(
+      report(status).lines.contains("home         encrypted (systemd-homed), which your password alone opens;"))
+    #expect(report(status).lines.contains("             a login while it is closed takes no finger"))
+    status.isHomeLocked = true
+    #expect(report(status).lines.contains("             it is closed now, so that logins take no finger"))
+    #expect(report(status).failure == nil)
+  }
+
   @Test func `what a device calls itself cannot steer the terminal`() {
     var status = complete
     status.version = "\u{1B}[2J"
