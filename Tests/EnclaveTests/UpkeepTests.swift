@@ -59,7 +59,7 @@ struct `Upkeep` {
   }
 
   /// What happens at the `count`th pause of a long work, once.
-  private func atPause(_ count: Int = 3, of bench: Bench, _ body: @escaping @Sendable () async -> Void) async {
+  private func atPause(_ count: Int = 2, of bench: Bench, _ body: @escaping @Sendable () async -> Void) async {
     let pauses = Mutex(0)
     await bench.enclave.onPause {
       let number = pauses.withLock { value in
@@ -77,7 +77,7 @@ struct `Upkeep` {
   @Test func `while new keys are made others are served, reading goes on, and changes and a second one are refused`()
     async throws
   {
-    let bench = try await many(2000)
+    let bench = try await many(600)
     let context = try await bench.context()
     let seen = EventLog<String>()
     await atPause(of: bench) {
@@ -99,16 +99,16 @@ struct `Upkeep` {
       seen.append(await errorName { _ = try await bench.enclave.checkKeychain(of: Bench.bob) } ?? "none")
     }
     #expect(
-      try await bench.enclave.rekey(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right)) == 2000)
+      try await bench.enclave.rekey(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right)) == 600)
     #expect(seen.events == ["u", "7", "StoreUnavailable", "Busy", "Busy", "Busy", "none"])
     await bench.enclave.onPause(nil)
-    #expect(try await bench.get("n1999", in: context) == "1999")
+    #expect(try await bench.get("n599", in: context) == "599")
     try await bench.store("x", as: "new", nil)
-    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 2001)
+    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 601)
   }
 
   @Test func `others are served while a keychain is checked, and a second check is refused`() async throws {
-    let bench = try await many(1000)
+    let bench = try await many(450)
     let seen = EventLog<String>()
     await atPause(of: bench) {
       do {
@@ -118,14 +118,14 @@ struct `Upkeep` {
       }
       seen.append(await errorName { _ = try await bench.enclave.checkKeychain(of: Bench.alice) } ?? "none")
     }
-    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 1000)
+    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 450)
     #expect(seen.events == ["u", "Busy"])
     await bench.enclave.onPause(nil)
-    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 1000)
+    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 450)
   }
 
   @Test func `others are served while all is deleted, and until its end nothing is`() async throws {
-    let bench = try await many(1000)
+    let bench = try await many(450)
     let seen = EventLog<String>()
     let context = try await bench.context()
     await atPause(of: bench) {
@@ -137,7 +137,7 @@ struct `Upkeep` {
       }
       seen.append(await errorName { _ = try await bench.enclave.checkKeychain(of: Bench.alice) } ?? "none")
     }
-    #expect(try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(), all: true) == 1000)
+    #expect(try await bench.enclave.delete(user: Bench.alice, query: ItemQuery(), all: true) == 450)
     #expect(seen.events == ["u", "0", "Busy"])
     await bench.enclave.onPause(nil)
     #expect(try await bench.enclave.copyMatching(user: Bench.alice, query: ItemQuery()).isEmpty)
@@ -145,7 +145,7 @@ struct `Upkeep` {
   }
 
   @Test func `new keys whose caller goes leave all as it was`() async throws {
-    let bench = try await many(500)
+    let bench = try await many(200)
     let context = try await bench.context()
     await atPause(of: bench) { await bench.enclave.connectionClosed(ContextOwner.alice.connection) }
     #expect(
@@ -153,12 +153,12 @@ struct `Upkeep` {
         _ = try await bench.enclave.rekey(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
       } == .invalidContext)
     await bench.enclave.onPause(nil)
-    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 500)
+    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 200)
     try await bench.store("x", as: "new", nil)
   }
 
   @Test func `a logout in the middle of new keys leaves all as it was`() async throws {
-    let bench = try await many(500)
+    let bench = try await many(200)
     try await bench.store("kept", as: "deep", try AccessControl(protection: .whenUnlocked))
     let context = try await bench.context()
     await atPause(of: bench) { await bench.enclave.sessionsChanged(of: Bench.alice, to: .none) }
@@ -169,17 +169,17 @@ struct `Upkeep` {
     await bench.enclave.onPause(nil)
     try await bench.givePasscode(to: context)
     #expect(try await bench.get("deep", in: context) == "kept")
-    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 501)
+    #expect(try await bench.enclave.checkKeychain(of: Bench.alice).whole == 201)
   }
 
   @Test func `names in the log lead to their items also after new keys`() async throws {
-    let bench = try await many(300)
+    let bench = try await many(250)
     let context = try await bench.context()
     let keychain = try bench.keychainOnDisk()
-    let names = [5, 299].map { keychain.logName(of: ItemAttributes(service: "n\($0)", account: "me")) }
+    let names = [5, 249].map { keychain.logName(of: ItemAttributes(service: "n\($0)", account: "me")) }
     for _ in 0..<2 {
       let found = try await bench.enclave.items(byLogNames: Set(names + [[], [1, 2]]), of: Bench.alice)
-      #expect(names.map { found[$0]?.service } == ["n5", "n299"])
+      #expect(names.map { found[$0]?.service } == ["n5", "n249"])
       #expect(found.count == 2)
       _ = try await bench.enclave.rekey(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
     }
