@@ -60,10 +60,20 @@ final class ReaderBridges: ReaderAccess {
     self.places = places
     self.history = history
     usual = make.usual()
-    usual.onStart = { history?.begin() }
+    usual.onStart = { [weak self] in self?.begin() }
     usual.onFingerStatus = { [weak self] reader, needed, present in
       guard let self, !isOpenApart(reader) else { return }
       onFingerStatus?(reader, needed, present)
+    }
+  }
+
+  /// A new usual process is about to start.
+  private func begin() {
+    guard let history else { return }
+    let before = history.gap
+    history.begin()
+    if let gap = history.gap, gap != before {
+      Log.warning("which devices come is not known (\(gap)), so each reader gets a process of its own")
     }
   }
 
@@ -132,12 +142,10 @@ final class ReaderBridges: ReaderAccess {
     noteOpen()
   }
 
-  /// A reader is gone.
+  /// A reader is gone. What runs on it ends as its own process says, and that process when it is closed.
   func forget(_ reader: ReaderID) {
     guard let gone = apart.removeValue(forKey: reader) else { return }
-    doors[reader] = nil
-    noteOpen()
-    Task { await gone.keeper.stop() }
+    if doors[reader]?.keeper !== gone.keeper || !isOpenApart(reader) { Task { await gone.keeper.stop() } }
   }
 
   // MARK: Opening
@@ -165,6 +173,7 @@ final class ReaderBridges: ReaderAccess {
       apart[reader] = nil
       await old.keeper.stop()
     }
+    if let old = doors[reader]?.keeper, old !== usual, old !== apart[reader]?.keeper { await old.stop() }
     let bridge = apart[reader] ?? start(for: reader, scope)
     let name = try await bridge.name(of: station.description)
     try await bridge.keeper.open(name)
@@ -201,6 +210,7 @@ final class ReaderBridges: ReaderAccess {
       result = .failure(error)
     }
     if doors[reader]?.process == door.process { doors[reader] = nil }
+    if door.keeper !== usual, door.keeper !== apart[reader]?.keeper { Task { await door.keeper.stop() } }
     try result.get()
   }
 

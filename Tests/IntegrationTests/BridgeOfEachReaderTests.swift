@@ -210,10 +210,18 @@ import Testing
     let second = try Self.holders(of: world.folder("finger"), among: try world.bridges(of: daemon))
     #expect(second.count == 1)
     #expect(Set(second).isDisjoint(with: first))
+    #expect(try second.allSatisfy { try Self.arguments(of: $0).contains("--only") })
     try await world.reader.press(SyntheticFinger.leftLoop.press(4))
     #expect(try await get.wait().text == "a")
+  }
 
-    // While it waits: what the process says then does not count, and the touch is asked for again.
+  @Test(.enabled(if: PlugBoard.isAvailable, "umockdev is not installed"))
+  func `What a process says after a device came to it does not count, and the touch is asked for again`() async throws {
+    let world = try await World()
+    let board = try await PlugBoard()
+    let daemon = try await Self.plugged(world, board, drivers: "virtual_image")
+    try await world.enroll(.leftLoop)
+    #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     let verify = try world.start(["verify"])
     _ = try await world.nextPrompt(verify, after: 0)
     let third = try Self.holders(of: world.folder("finger"), among: try world.bridges(of: daemon))
