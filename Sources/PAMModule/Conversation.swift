@@ -80,7 +80,7 @@ struct Conversation: ~Copyable {
     if lane == .terminal { return showOnTerminal(prompt) }
     guard !isMute else { return true }
     return withTextLine { text in
-      prompt.write(to: &text, service: service)
+      prompt.write(to: &text, service: service, in: Words(host))
       return text.withText { host.show(host.handle, $0) == PAM_SUCCESS } ?? false
     }
   }
@@ -112,7 +112,7 @@ extension Conversation {
 
   private func write(_ prompt: Prompt) {
     withTextLine { text in
-      prompt.write(to: &text, service: service, takesPassword: true)
+      prompt.write(to: &text, service: service, in: Words(host), takesPassword: true)
       _ = text.withText { terminal.write($0) }
     }
   }
