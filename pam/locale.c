@@ -89,7 +89,8 @@ static void keep(char *field, size_t size, const char *value, size_t length) {
 }
 
 static void keep_variable(char *field, size_t size, const char *name) {
-  const char *const value = getenv(name);
+  // Other threads that change the environment harm whoever reads it, and no program can be kept from that.
+  const char *const value = getenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (value != NULL) {
     keep(field, size, value, strnlen(value, size));
   }

@@ -10,8 +10,8 @@ struct whorl_catalogue {
   size_t size;
 };
 
-/// `catalogue` is a struct whorl_catalogue.
-const char *whorl_translate(void *catalogue, const char *context, const char *text);
+/// `handle` is a struct whorl_catalogue.
+const char *whorl_translate(void *handle, const char *context, const char *text);
 
 /// Frees what `whorl_translate` gave.
 void whorl_close_catalogue(struct whorl_catalogue *catalogue);

@@ -5,26 +5,42 @@ struct Words {
   /// A catalogue's look-up and the catalogue, as in whorl_pam_host; nil for English.
   private let translate: (@convention(c) (UnsafeMutableRawPointer, CText?, CText) -> CText?)?
   private let catalogue: UnsafeMutableRawPointer?
+  /// Whether they appear on one of the kernel's text consoles.
+  private let onTextConsole: Bool
 
   /// The texts as they are.
   static var english: Words { Words(translate: nil, catalogue: nil) }
 
   /// The catalogue that fits the program's surroundings, which is looked for when a text is wanted.
-  init(_ host: whorl_pam_host) { self.init(translate: host.translate, catalogue: host.catalogue) }
+  init(_ host: whorl_pam_host, onTextConsole: Bool = false) {
+    self.init(translate: host.translate, catalogue: host.catalogue, onTextConsole: onTextConsole)
+  }
 
   init(
-    translate: (@convention(c) (UnsafeMutableRawPointer, CText?, CText) -> CText?)?, catalogue: UnsafeMutableRawPointer?
+    translate: (@convention(c) (UnsafeMutableRawPointer, CText?, CText) -> CText?)?,
+    catalogue: UnsafeMutableRawPointer?,
+    onTextConsole: Bool = false
   ) {
     self.translate = translate
     self.catalogue = catalogue
+    self.onTextConsole = onTextConsole
   }
 
   /// The text to show for `english`. What cannot stand in its place as it is counts as no translation.
   fileprivate func find(_ english: CText, context: CText?) -> CText {
     guard let translate, let catalogue, let found = translate(catalogue, context, english),
-      isPlainText(found, limit: Words.longest), Blank.all(in: found) == Blank.all(in: english)
+      isPlainText(found, limit: Words.longest), !onTextConsole || Words.fitsTextConsole(found),
+      Blank.all(in: found) == Blank.all(in: english)
     else { return english }
     return found
+  }
+
+  /// Whether it has no East Asian characters, for which the kernel's consoles show boxes: English says more.
+  private static func fitsTextConsole(_ text: CText) -> Bool {
+    var next = text
+    // From U+3000 on, in UTF-8.
+    while next[0] != 0, UInt8(bitPattern: next[0]) < 0xe3 { next += 1 }
+    return next[0] == 0
   }
 
   /// Leaves room for a service's name. pam/po/texts.py knows it too.

@@ -111,7 +111,9 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
   }
 
   /// A catalogue that has these translations alone; the key is the English text, after its context and a bar.
-  private func text(_ prompt: Prompt, service: String = "sudo", _ translations: [String: String]) -> String {
+  private func text(
+    _ prompt: Prompt, service: String = "sudo", _ translations: [String: String], onTextConsole: Bool = false
+  ) -> String {
     final class Catalogue {
       let texts: [String: UnsafeMutablePointer<CChar>]
       init(_ translations: [String: String]) {
@@ -130,7 +132,7 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
         translate: { catalogue, context, text in
           let key = (context.map { String(cString: $0) + "|" } ?? "") + String(cString: text)
           return Unmanaged<Catalogue>.fromOpaque(catalogue).takeUnretainedValue().texts[key].map { CText($0) }
-        }, catalogue: Unmanaged.passUnretained(catalogue).toOpaque())
+        }, catalogue: Unmanaged.passUnretained(catalogue).toOpaque(), onTextConsole: onTextConsole)
       return withTextLine { line in
         service.withCString { prompt.write(to: &line, service: $0, in: words) }
         return line.withText { String(cString: $0) } ?? ""
@@ -150,6 +152,20 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     #expect(text(.touch(swipe: true, finger: .leftRing), german) == "left ring finger ziehen (sudo)")
     #expect(text(.noMatch(triesLeft: 3), german) == "noch 3")
     #expect(text(.timedOut, german) == "No finger was seen in time.")
+  }
+
+  @Test func `the kernel's text consoles, which show boxes for Japanese, get English`() {
+    let japanese = ["No finger was seen in time.": "時間内に指が検出されませんでした。"]
+    #expect(text(.timedOut, japanese) == "時間内に指が検出されませんでした。")
+    #expect(text(.timedOut, japanese, onTextConsole: true) == "No finger was seen in time.")
+    let french = ["No finger was seen in time.": "Aucun doigt n’a été détecté à temps\u{a0}!"]
+    #expect(text(.timedOut, french, onTextConsole: true) == "Aucun doigt n’a été détecté à temps\u{a0}!")
+    // tty1 to tty63; a serial line, /dev/tty and a terminal window are none.
+    for (device, isConsole) in [
+      (0x401, true), (0x43f, true), (0x400, false), (0x440, false), (0x500, false), (0x8801, false),
+    ] {
+      #expect(whorl_is_text_console(UInt64(device)) == isConsole)
+    }
   }
 
   @Test func `a line that is too long ends with a whole character`() {

@@ -9,7 +9,8 @@
 //   --blocked             every signal is blocked
 //   --alarm               SIGALRM every 10 ms, with a handler
 //   --children            forks a child that ends at once before each call, with a SIGCHLD handler
-//   --repeat=N            N times pam_start to pam_end, each also in a forked child; from 1000 on, memory is compared after half of them
+//   --repeat=N            N times pam_start to pam_end, each also in a forked child; from 1000 on, the
+//                         memory in use at the end is compared with that after half of them
 //   --quiet               no "info" lines
 //   --locale=NAME         setlocale(LC_ALL, NAME) and a text domain of its own first
 //   --setcred             also pam_setcred, whose code is printed
@@ -287,7 +288,7 @@ int main(int argc, char **argv) {
   const struct state before = look();
   size_t used = 0;
   for (int i = 0; i < repeat; i++) {
-
+    // The first calls fill what the C library keeps for later ones.
     if (repeat >= 1000 && i == repeat / 2) {
       used = mallinfo2().uordblks;
     }
