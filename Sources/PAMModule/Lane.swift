@@ -41,6 +41,9 @@ enum KnownService {
     }
   }
 
+  /// Whether what the program shows appears on its terminal.
+  var writesToTerminal: Bool { self == .sudo || self == .doas || self == .console }
+
   private static func isConsole(_ service: CText) -> Bool {
     equals(service, "login") || equals(service, "su") || equals(service, "su-l") || equals(service, "passwd")
       || equals(service, "chsh") || equals(service, "chfn") || equals(service, "newgrp") || equals(service, "vlock")

@@ -112,10 +112,10 @@ struct `Recovery` {
     // Nothing is brought back, by either way, and no key takes the place of one that is there.
     #expect(await enclaveError { _ = try await bench.enclave.waysBack(of: Bench.alice) } == error)
     #expect(
-      await enclaveError { try await bench.enclave.recover(user: Bench.alice, recoveryKey: secretBytes(key)) } == error)
+      await enclaveError { try await bench.enclave.recover(owner: .alice, recoveryKey: secretBytes(key)) } == error)
     #expect(
       await enclaveError {
-        try await bench.enclave.recover(user: Bench.alice, passcode: secretBytes(ScriptedPasscode.right))
+        try await bench.enclave.recover(owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
       } == error)
     #expect(bench.keys.replacements == 0 && bench.keys.loads.count == 1)
     bench.keys.setFailure(nil)
@@ -128,7 +128,7 @@ struct `Recovery` {
     let (bench, key) = try await lost(.hostAndTPM2)
     #expect(try await bench.enclave.waysBack(of: Bench.alice)?.recoveryKey == true)
     bench.keys.setFailure(.deviceKeyUnavailable("no answer"))
-    let error = await enclaveError { try await bench.enclave.recover(user: Bench.alice, recoveryKey: secretBytes(key)) }
+    let error = await enclaveError { try await bench.enclave.recover(owner: .alice, recoveryKey: secretBytes(key)) }
     #expect(error == .keychain(.deviceKeyUnavailable("no answer")))
     #expect(bench.keys.replacements == 0)
     bench.keys.setFailure(nil)
@@ -140,7 +140,7 @@ struct `Recovery` {
     let (bench, _) = try await lost(.hostAndTPM2)
     bench.passcodes.hold()
     let recovery = Task {
-      try await bench.enclave.recover(user: Bench.alice, passcode: secretBytes(ScriptedPasscode.right))
+      try await bench.enclave.recover(owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
     }
     try await bench.passcodes.attempts.wait { $0.count == 1 }
     await bench.enclave.sessionsChanged(of: Bench.alice, to: .none)

@@ -54,9 +54,10 @@ for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec
   usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop \
   usr/local/lib/systemd/user/graphical-session.target.wants/whorl-agent.service usr/share/pam-configs/whorl usr/share/pam-configs/whorl-login \
   etc/pam.d/whorl-passcode \
-  usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
+  usr/share/locale/{de,es,fr,ja,zh_CN}/LC_MESSAGES/whorl.mo usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
   check "$file is installed" test -s "$root/d/$file"
 done
+check "the module looks for its translations where they are" grep -qa /usr/share/locale "$root/d/usr/lib/$multiarch/security/pam_whorl.so"
 check "no placeholder is left" bash -c "! grep -rqE '@(LIBEXECDIR|BINDIR)@' '$root/d/usr' '$root/d/etc'"
 for file in usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop; do
   check "$file starts the installed program" grep -qE '^Exec(Start)?=/usr/local/bin/whorl agent$' "$root/d/$file"
