@@ -49,6 +49,12 @@ import Testing
     #expect(what.hasPrefix("pam_oath.so"))
   }
 
+  @Test func `the finger and the password are asked for at once where the password may come from either prompt`() throws
+  {
+    let machine = try Machine(["sudo": "auth sufficient pam_unix.so try_first_pass\nauth required pam_deny.so\n"])
+    #expect(try machine.adding("sudo").text == "auth  sufficient  pam_whorl.so  simultaneous  # whorl")
+  }
+
   @Test func `a lock after wrong passwords holds for fingers too`() throws {
     let machine = try Machine(Stock.arch)
     guard case .bypasses(let what)? = machine.refusal("sudo") else {
