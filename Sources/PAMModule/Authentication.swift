@@ -3,10 +3,9 @@ import CSystemd
 
 /// One pam_sm_authenticate.
 struct Authentication: ~Copyable {
-  private let host: whorl_pam_host
-  private let options: ModuleOptions
-  private var budget: TimeBudget
-  private var promptsLeft = 64
+  let host: whorl_pam_host
+  let options: ModuleOptions
+  var budget: TimeBudget
 
   /// Names of users longer than this belong to nobody: it is what LOGIN_NAME_MAX leaves.
   static let longestName = 255
@@ -24,34 +23,72 @@ struct Authentication: ~Copyable {
   }
 
   mutating func run() -> Outcome {
-    let outcome: Outcome
-    do {
-      outcome = try authenticate()
-    } catch {
-      switch error {
-      case .late: outcome = .silentDaemon
-      case .broken: outcome = .noDaemon
-      }
-    }
-    if outcome == .untrustedDaemon {
-      log(LOG_ERR, outcome.text)
+    let outcome =
+      options.login
+      ? loginStep() : withUnsafeTemporaryAllocation(of: CChar.self, capacity: TypedLine.capacity) { authenticate($0) }
+    if let priority = outcome.priority, host.is_news(host.handle, outcome.rawValue) {
+      log(priority, outcome.text)
     } else if options.debug {
       log(LOG_DEBUG, outcome.text)
     }
     return outcome
   }
 
-  private mutating func authenticate() throws(BusFailure) -> Outcome {
+  /// - Parameter memory: for what is typed.
+  private mutating func authenticate(_ memory: UnsafeMutableBufferPointer<CChar>) -> Outcome {
     if let remote = host.remote_host, isElsewhere(remote) { return .remote }
     guard let service = host.service, isPlainText(service, limit: Authentication.longestName) else {
       return .notOffered
     }
+    var conversation = Conversation(host, service: service, options, memory: memory)
+    guard conversation.lane != .unattended else { return .unattended }
     var name: CText?
     guard host.get_user(host.handle, &name) == PAM_SUCCESS, let name else { return .conversationFailed }
     guard isPlainText(name, limit: Authentication.longestName) else { return .unknownUser }
+    let outcome = authenticate(user: name, service: service, &conversation)
+    // Part of a password must not reach the shell.
+    conversation.end(droppingInput: outcome == .match)
+    return outcome
+  }
+
+  /// Asks until there is an answer, again after the program was stopped.
+  private mutating func authenticate(user: CText, service: CText, _ conversation: inout Conversation) -> Outcome {
     // Asking for the name may have taken its time, which is the user's.
+    let start = csystemd_monotonic_usec()
+    var seconds = options.timeout(silent: host.silent)
+    while true {
+      switch step(user: user, service: service, seconds: seconds, &conversation) {
+      case .answer(let outcome):
+        guard outcome != .match, conversation.isTyping else { return outcome }
+        guard conversation.show(.type) else { return .passedOver }
+        return .init(conversation.finishTyping(), or: outcome)
+      case .left(.suspended):
+        conversation.forgetLine()
+        conversation.end(droppingInput: true)
+        let passed = (csystemd_monotonic_usec() - start) / TimeBudget.second
+        guard passed < seconds, conversation.isPossible else { return .passedOver }
+        seconds = options.timeout(silent: host.silent) - UInt32(truncatingIfNeeded: passed)
+      case .left(let end): return .init(end, or: .passedOver)
+      }
+    }
+  }
+
+  /// How one request ends.
+  private enum Step {
+    case answer(Outcome)
+    case left(Conversation.End)
+  }
+
+  /// One request to whorld, on a bus connection of its own: when this returns, whorld waits for no finger any more.
+  private mutating func step(
+    user: CText, service: CText, seconds: UInt32, _ conversation: inout Conversation
+  ) -> Step {
     budget = TimeBudget(now: csystemd_monotonic_usec())
-    return try authenticate(user: name, service: service, over: BusConnection())
+    do {
+      return try ask(user: user, service: service, seconds: seconds, &conversation, over: BusConnection())
+    } catch {
+      return .answer(error == .late ? .silentDaemon : .noDaemon)
+    }
   }
 
   /// Whether PAM_RHOST says that the person is not at this machine. Only the name "localhost" is this machine: what
@@ -60,32 +97,34 @@ struct Authentication: ~Copyable {
 
   // MARK: The daemon
 
-  private mutating func authenticate(
-    user: CText, service: CText, over bus: borrowing BusConnection
-  ) throws(BusFailure) -> Outcome {
+  private mutating func ask(
+    user: CText, service: CText, seconds: UInt32, _ conversation: inout Conversation,
+    over bus: borrowing BusConnection
+  ) throws(BusFailure) -> Step {
     // The unique name stays valid while the answer that holds it does, which is until the end of this function.
     let owner = try findOwner(bus)
-    guard owner.hasSignature("s"), let daemon = owner.readText() else { return .noDaemon }
-    guard try isTrusted(daemon, bus) else { return .untrustedDaemon }
+    guard owner.hasSignature("s"), let daemon = owner.readText() else { return .answer(.noDaemon) }
+    guard try isTrusted(daemon, bus) else { return .answer(.untrustedDaemon) }
     let operation = csystemd_monotonic_usec()
-    let seconds = options.timeout(silent: host.silent)
     // To the unique name that was checked, not to the name that another process may own by now.
     let call = try bus.newCall(daemon, "/org/whorl", "org.whorl.Authentication1", "Authenticate")
     guard
       call.append(text: user), call.append(text: service), call.open(.array, "{sv}"),
       call.append(option: "operation", uint64: operation), call.append(option: "timeout", uint32: seconds),
       call.append(option: "max-tries", uint32: options.maxTries),
-      !options.trustedReaders || call.append(option: "trusted-readers", flag: true), call.close()
-    else { return .noDaemon }
+      !options.trustedReaders || call.append(option: "trusted-readers", flag: true),
+      !options.passcodeAfterBoot || call.append(option: "passcode-after-boot", flag: true), append(transactionTo: call),
+      call.close()
+    else { return .answer(.noDaemon) }
     let cookie = try bus.send(call)
     budget.requestSent(now: csystemd_monotonic_usec(), seconds: seconds)
-    let outcome = try awaitAnswer(to: cookie, operation: operation, from: daemon, service: service, over: bus)
+    let step = try awaitAnswer(to: cookie, operation: operation, from: daemon, &conversation, over: bus)
     extendLifetime(owner)
-    return outcome
+    return step
   }
 
   /// The bus's answer to who owns whorld's name, for which it starts whorld where it must.
-  private mutating func findOwner(_ bus: borrowing BusConnection) throws(BusFailure) -> BusMessage {
+  mutating func findOwner(_ bus: borrowing BusConnection) throws(BusFailure) -> BusMessage {
     let owner = try askAboutWhorld("GetNameOwner", bus)
     guard let error = owner.errorName else { return owner }
     guard equals(error, "org.freedesktop.DBus.Error.NameHasNoOwner") else { throw .broken }
@@ -103,43 +142,51 @@ struct Authentication: ~Copyable {
   }
 
   /// Whether the process with that unique name runs as root, or as this very user where that is enough.
-  private func isTrusted(_ daemon: CText, _ bus: borrowing BusConnection) throws(BusFailure) -> Bool {
+  func isTrusted(_ daemon: CText, _ bus: borrowing BusConnection) throws(BusFailure) -> Bool {
     let answer = try bus.ask(bus.newBusCall("GetConnectionUnixUser", about: daemon), until: budget.deadline)
     guard answer.hasSignature("u"), let user = answer.readUInt32() else { return false }
     return user == 0 || (host.own_user_is_trusted && user == host.own_user)
   }
 
-  /// Shows progress until the answer or the deadline.
+  /// Shows progress until the answer, the deadline, or until the person does something else.
   private mutating func awaitAnswer(
-    to cookie: UInt64, operation: UInt64, from daemon: CText, service: CText, over bus: borrowing BusConnection
-  ) throws(BusFailure) -> Outcome {
+    to cookie: UInt64, operation: UInt64, from daemon: CText, _ conversation: inout Conversation,
+    over bus: borrowing BusConnection
+  ) throws(BusFailure) -> Step {
     // When to tell that the request stands in the queue; nil where there is nothing to tell.
     var queueHint: UInt64?
     while true {
       let deadline = budget.deadline
-      guard let message = try bus.next(until: min(deadline, queueHint ?? deadline)) else {
-        guard csystemd_monotonic_usec() < deadline else { return .silentDaemon }
+      var watch = conversation.watch
+      guard let message = try bus.next(until: min(deadline, queueHint ?? deadline), or: &watch) else {
+        if watch.hasSomething {
+          if let end = conversation.attend(watch) { return .left(end) }
+          continue
+        }
+        guard csystemd_monotonic_usec() < deadline else { return .answer(.silentDaemon) }
         queueHint = nil
-        if !show(.queued, service) { return .conversationFailed }
+        if !conversation.show(.queued) { return .left(.failed) }
         continue
       }
       // When whorld goes away, the bus answers in its place.
       if message.answers(cookie), message.isFrom(daemon) || message.isFrom("org.freedesktop.DBus") {
-        return judge(message, from: daemon, service)
+        return .answer(judge(message, from: daemon, &conversation))
       }
       guard message.isFrom(daemon), let progress = Progress(message, of: operation) else { continue }
       budget.heardDaemon()
       queueHint = nil
       switch progress {
       case .queued: queueHint = csystemd_monotonic_usec() + TimeBudget.queueHint
-      case .prompt(let prompt): if !show(prompt, service) { return .conversationFailed }
+      case .prompt(let prompt): if !conversation.show(prompt) { return .left(.failed) }
       case .other: break
       }
     }
   }
 
   /// What whorld's answer means. Success is one thing alone: a method return from whorld with a finger's name.
-  private mutating func judge(_ answer: borrowing BusMessage, from daemon: CText, _ service: CText) -> Outcome {
+  private func judge(
+    _ answer: borrowing BusMessage, from daemon: CText, _ conversation: inout Conversation
+  ) -> Outcome {
     if let error = answer.errorName {
       if options.debug {
         withTextLine { line in
@@ -151,7 +198,7 @@ struct Authentication: ~Copyable {
       let outcome = Outcome(errorName: error)
       let isLockout = equals(error, "org.whorl.Error.BiometryLockout")
       // What the conversation makes of these last words changes nothing.
-      if isLockout { _ = show(.lockedOut, service) } else if outcome == .timedOut { _ = show(.timedOut, service) }
+      if isLockout { _ = conversation.show(.lockedOut) } else if outcome == .timedOut { _ = conversation.show(.timedOut) }
       return outcome
     }
     guard
@@ -161,20 +208,18 @@ struct Authentication: ~Copyable {
     return .match
   }
 
-  /// Shows a prompt, or does not where the program wants silence; false where the conversation failed.
-  private mutating func show(_ prompt: Prompt, _ service: CText) -> Bool {
-    guard !host.silent || options.alwaysPrompt else { return true }
-    // A daemon gone wild must not flood the screen.
-    guard promptsLeft > 0 else { return true }
-    promptsLeft -= 1
-    return withTextLine { line in
-      prompt.write(to: &line, service: service)
-      return line.withText { host.show(host.handle, $0) == PAM_SUCCESS } ?? false
-    }
-  }
-
-  private func log(_ priority: Int32, _ text: StaticString) {
+  func log(_ priority: Int32, _ text: StaticString) {
     withCString(text) { host.log(host.handle, priority, $0) }
+  }
+}
+
+extension Outcome {
+  /// What it comes to that the person waits no longer; `outcome` where that is nothing of its own.
+  fileprivate init(_ end: Conversation.End, or outcome: Outcome) {
+    switch end {
+    case .passedOver, .suspended: self = outcome
+    case .failed: self = .conversationFailed
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import CPAM
 import CSystemd
 
 /// One message; the reference is its own.
@@ -100,6 +101,37 @@ struct BusMessage: ~Copyable {
     return append(option: key, type: .boolean, signature: "b", value: &value)
   }
 
+  /// Appends one entry of an a{sv} that is open.
+  func append(option key: StaticString, bytes: UnsafePointer<UInt8>, count: Int) -> Bool {
+    open(.entry, "sv") && append(text: key) && open(.variant, "ay")
+      && sd_bus_message_append_array(raw, BusType.byte.code, bytes, count) >= 0 && close() && close()
+  }
+
+  /// Appends an array of one descriptor, of which the message keeps a duplicate, or of none (-1).
+  func append(handles file: CInt) -> Bool {
+    var file = file
+    return open(.array, "h") && (file < 0 || sd_bus_message_append_basic(raw, BusType.handle.code, &file) >= 0)
+      && close()
+  }
+
+  /// Appends a descriptor, of which the message keeps a duplicate.
+  func append(handle file: CInt) -> Bool {
+    var file = file
+    return sd_bus_message_append_basic(raw, BusType.handle.code, &file) >= 0
+  }
+
+  /// The next value as a descriptor, which is the message's own; nil where it is none.
+  func readHandle() -> CInt? {
+    var file: CInt = -1
+    return sd_bus_message_read_basic(raw, BusType.handle.code, &file) > 0 ? file : nil
+  }
+
+  /// The next value as a boolean; nil where it is none.
+  func readFlag() -> Bool? {
+    var value: CInt = 0
+    return sd_bus_message_read_basic(raw, BusType.boolean.code, &value) > 0 ? value != 0 : nil
+  }
+
   private func append(
     option key: StaticString, type: BusType, signature: StaticString, value: UnsafeRawPointer
   ) -> Bool {
@@ -116,7 +148,7 @@ struct BusMessage: ~Copyable {
 
 /// D-Bus type codes.
 enum BusType {
-  case string, boolean, uint32, uint64, array, variant, entry
+  case string, boolean, uint32, uint64, byte, handle, array, variant, entry
 
   var code: CChar {
     switch self {
@@ -124,6 +156,8 @@ enum BusType {
     case .boolean: 0x62
     case .uint32: 0x75
     case .uint64: 0x74
+    case .byte: 0x79
+    case .handle: 0x68
     case .array: 0x61
     case .variant: 0x76
     case .entry: 0x65
@@ -142,6 +176,35 @@ enum BusFailure: Error {
   case late
   /// The bus, or who was asked, is gone or broken, or memory ran out.
   case broken
+}
+
+/// Descriptors that are watched beside the bus.
+struct Watch {
+  /// Where keys, or a program's answers, come; -1 for none.
+  var input: Int32 = -1
+  /// Where held signals show; -1 for none.
+  var signals: Int32 = -1
+  /// What the last wait saw. The end of the input shows as input.
+  private(set) var hasInput = false
+  private(set) var hasSignals = false
+
+  var hasSomething: Bool { hasInput || hasSignals }
+
+  /// Waits for anything, that long at most. Being interrupted is as good as nothing.
+  mutating func poll(bus: Int32, events: Int16, microseconds: UInt64) {
+    hasInput = false
+    hasSignals = false
+    // Rounded up: one that ends too early would be asked again at once.
+    let milliseconds = Int32(min(microseconds / 1000 + 1, 3_600_000))
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 3) { list in
+      list.initializeElement(at: 0, to: pollfd(fd: bus, events: events, revents: 0))
+      list.initializeElement(at: 1, to: pollfd(fd: input, events: Int16(POLLIN), revents: 0))
+      list.initializeElement(at: 2, to: pollfd(fd: signals, events: Int16(POLLIN), revents: 0))
+      guard let start = list.baseAddress, CPAM.poll(start, 3, milliseconds) > 0 else { return }
+      hasInput = list[1].revents != 0
+      hasSignals = list[2].revents != 0
+    }
+  }
 }
 
 /// A connection of this call's own to the system bus. Closing it drops what is still unsent and never waits.
@@ -194,6 +257,13 @@ struct BusConnection: ~Copyable {
   /// The next message, whatever it is; nil where `deadline` passes first. A signal handler of the program's that
   /// runs meanwhile changes nothing.
   func next(until deadline: UInt64) throws(BusFailure) -> BusMessage? {
+    var nothing = Watch()
+    return try next(until: deadline, or: &nothing)
+  }
+
+  /// As `next(until:)`; also nil where something is to be had on a descriptor of `watch`, which then says so. A message
+  /// that has come goes first.
+  func next(until deadline: UInt64, or watch: inout Watch) throws(BusFailure) -> BusMessage? {
     while true {
       let now = csystemd_monotonic_usec()
       guard now < deadline else { return nil }
@@ -202,9 +272,18 @@ struct BusConnection: ~Copyable {
       if let message { return BusMessage(owning: message) }
       if processed < 0 && processed != -EINTR { throw .broken }
       if processed > 0 { continue }
-      let waited = sd_bus_wait(raw, deadline - now)
-      if waited < 0 && waited != -EINTR { throw .broken }
+      try wait(until: deadline, now, &watch)
+      if watch.hasSomething { return nil }
     }
+  }
+
+  private func wait(until deadline: UInt64, _ now: UInt64, _ watch: inout Watch) throws(BusFailure) {
+    let (descriptor, events) = (sd_bus_get_fd(raw), sd_bus_get_events(raw))
+    guard descriptor >= 0, events >= 0 else { throw .broken }
+    var due: UInt64 = .max
+    guard sd_bus_get_timeout(raw, &due) >= 0 else { throw .broken }
+    let end = min(deadline, due)
+    watch.poll(bus: descriptor, events: Int16(truncatingIfNeeded: events), microseconds: end > now ? end - now : 0)
   }
 
   /// Sends a call to the bus itself and gives its answer, which may be an error.

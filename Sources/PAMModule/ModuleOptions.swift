@@ -1,3 +1,5 @@
+import CSystemd
+
 /// What the line of the PAM service file says. An option that is unknown, malformed or out of range is handed to
 /// `refuse` and changes nothing: the safe default stays.
 struct ModuleOptions: Equatable {
@@ -11,6 +13,16 @@ struct ModuleOptions: Equatable {
   var alwaysPrompt = false
   /// Take only what would open a secret: a finger that was registered with the passcode, on a trusted reader.
   var trustedReaders = false
+  /// This line is the step after the password: it asks for no finger, and gives whorld the password that was taken.
+  var login = false
+  /// With `login`: hand what opens the login keyring to the modules after this.
+  var keyring = false
+  /// On a terminal, ask for the finger and the password at once.
+  var simultaneous = false
+  /// Take no finger before the password was given since the machine started.
+  var passcodeAfterBoot = false
+  /// Services that are asked for no finger, with commas between them.
+  private var skipped: CText?
 
   /// The longest silent wait in seconds: nobody was told that a finger is awaited.
   static let silentTimeout: UInt32 = 5
@@ -35,6 +47,16 @@ struct ModuleOptions: Equatable {
       alwaysPrompt = true
     } else if equals(argument, "trusted-readers") {
       trustedReaders = true
+    } else if equals(argument, "login") {
+      login = true
+    } else if equals(argument, "keyring") {
+      keyring = true
+    } else if equals(argument, "simultaneous") {
+      simultaneous = true
+    } else if equals(argument, "passcode-after-boot") {
+      passcodeAfterBoot = true
+    } else if hasPrefix(argument, ModuleOptions.skipKey), argument[ModuleOptions.skipKey.utf8CodeUnitCount] != 0 {
+      skipped = argument + ModuleOptions.skipKey.utf8CodeUnitCount
     } else if let value = number(after: "timeout=", in: argument, within: 1...300) {
       timeout = value
     } else if let value = number(after: "max-tries=", in: argument, within: 1...5) {
@@ -60,6 +82,21 @@ struct ModuleOptions: Equatable {
       next += 1
     }
     return range.contains(value) ? value : nil
+  }
+
+  private static let skipKey: StaticString = "skip-services="
+
+  /// Whether `service` is one of those that the administrator left out.
+  func skips(_ service: CText) -> Bool {
+    guard var next = skipped else { return false }
+    let length = strlen(service)
+    while true {
+      var end = 0
+      while next[end] != 0, next[end] != 0x2c { end += 1 }
+      if end > 0, end == length, strncmp(next, service, end) == 0 { return true }
+      guard next[end] != 0 else { return false }
+      next += end + 1
+    }
   }
 
   /// The seconds to wait for a program that asked for silence or did not.

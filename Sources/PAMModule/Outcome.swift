@@ -1,10 +1,15 @@
 import CPAM
+import CSystemd
 
 /// How one authentication ended. The table from outcomes to PAM codes is this file and nothing else; the man page
 /// pam_whorl(8) repeats it.
-enum Outcome: CaseIterable {
+enum Outcome: Int32, CaseIterable {
   /// A finger of the user matched.
-  case match
+  case match = 1
+  /// A line with `login`: whorld itself saw the finger or the password of this login.
+  case proven
+  /// A line with `login`: nothing to prove or to unlock.
+  case nothingToDo
   /// Every try was some other finger.
   case noMatch
   /// The name is none that whorld knows, or cannot be anyone's name.
@@ -13,7 +18,12 @@ enum Outcome: CaseIterable {
   case conversationFailed
   /// The user is elsewhere: PAM_RHOST names another machine.
   case remote
-  /// whorld cannot tell for a reason that is no fault: no reader, no fingers, locked out, busy, cancelled, denied.
+  /// Nobody can be asked: no terminal, or a service that the administrator left out.
+  case unattended
+  /// The person gave a password, or went on to it.
+  case passedOver
+  /// whorld cannot tell for a reason that is no fault: no reader, no fingers, locked out, busy, cancelled, denied. It has
+  /// logged which.
   case notOffered
   /// Nobody touched the reader in time.
   case timedOut
@@ -32,11 +42,23 @@ enum Outcome: CaseIterable {
   /// which tells programs not to ask for the password any more.
   var code: Int32 {
     switch self {
-    case .match: PAM_SUCCESS
+    case .match, .proven: PAM_SUCCESS
     case .noMatch: PAM_AUTH_ERR
     case .unknownUser: PAM_USER_UNKNOWN
     case .conversationFailed: PAM_CONV_ERR
-    case .remote, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage: PAM_AUTHINFO_UNAVAIL
+    case .nothingToDo, .remote, .unattended, .passedOver, .notOffered, .timedOut, .noDaemon, .untrustedDaemon,
+      .silentDaemon, .garbage:
+      PAM_AUTHINFO_UNAVAIL
+    }
+  }
+
+  /// How the log is told, once and not at each try; nil where there is nothing to tell, or whorld has told it.
+  var priority: Int32? {
+    switch self {
+    case .match, .proven, .nothingToDo, .noMatch, .unknownUser, .passedOver, .notOffered, .timedOut: nil
+    case .remote, .unattended: LOG_INFO
+    case .conversationFailed, .noDaemon, .silentDaemon: LOG_NOTICE
+    case .untrustedDaemon, .garbage: LOG_ERR
     }
   }
 
@@ -59,13 +81,17 @@ enum Outcome: CaseIterable {
   var text: StaticString {
     switch self {
     case .match: "a finger matched"
+    case .proven: "whorld saw the finger or the password"
+    case .nothingToDo: "nothing to unlock"
     case .noMatch: "no finger matched"
     case .unknownUser: "the user is not known to whorld"
     case .conversationFailed: "the program's conversation function failed"
-    case .remote: "the session is remote"
-    case .notOffered: "no fingerprint can be asked for"
+    case .remote: "no finger is asked for: the session is remote"
+    case .unattended: "no finger is asked for: there is no terminal to ask on, or the service is left out"
+    case .passedOver: "the password was chosen"
+    case .notOffered: "no finger is asked for; whorld's log says why"
     case .timedOut: "nobody touched the reader in time"
-    case .noDaemon: "whorld is not there"
+    case .noDaemon: "no finger is asked for: whorld is not there"
     case .untrustedDaemon: "the owner of org.whorl is neither root nor this user"
     case .silentDaemon: "whorld did not answer in time"
     case .garbage: "whorld's answer makes no sense"

@@ -20,18 +20,18 @@ enum FingerName: UInt8, CaseIterable {
   }
 
   /// The name as people say it.
-  var text: StaticString {
+  var text: Text {
     switch self {
-    case .leftThumb: "left thumb"
-    case .leftIndex: "left index finger"
-    case .leftMiddle: "left middle finger"
-    case .leftRing: "left ring finger"
-    case .leftLittle: "left little finger"
-    case .rightThumb: "right thumb"
-    case .rightIndex: "right index finger"
-    case .rightMiddle: "right middle finger"
-    case .rightRing: "right ring finger"
-    case .rightLittle: "right little finger"
+    case .leftThumb: .leftThumb
+    case .leftIndex: .leftIndex
+    case .leftMiddle: .leftMiddle
+    case .leftRing: .leftRing
+    case .leftLittle: .leftLittle
+    case .rightThumb: .rightThumb
+    case .rightIndex: .rightIndex
+    case .rightMiddle: .rightMiddle
+    case .rightRing: .rightRing
+    case .rightLittle: .rightLittle
     }
   }
 
@@ -67,68 +67,66 @@ enum RetryReason: CaseIterable {
     }
   }
 
-  var text: StaticString {
+  var text: Text {
     switch self {
-    case .general: "The touch could not be read: please try again."
-    case .tooShort: "Too short: please try again, and leave the finger on the reader a little longer."
-    case .centerFinger: "Not centred: please put the finger on the middle of the reader."
-    case .removeFinger: "Please lift the finger, then touch the reader again."
-    case .tooFast: "Too fast: please try again more slowly."
+    case .general: .retryGeneral
+    case .tooShort: .retryTooShort
+    case .centerFinger: .retryCenterFinger
+    case .removeFinger: .retryRemoveFinger
+    case .tooFast: .retryTooFast
     }
   }
 }
 
-/// What the module tells the person, always as PAM_TEXT_INFO: programs take error messages for the end. All words
-/// are the module's own, so that nothing on the bus can write to a terminal.
+/// What the module tells the person. In a program's conversation always as PAM_TEXT_INFO: programs take error messages
+/// for the end. All words are the module's own, so that nothing on the bus can write to a terminal.
 enum Prompt: Equatable {
   /// The reader serves someone else first.
   case queued
   /// The reader awaits a touch, of that finger where the user has enrolled just one.
   case touch(swipe: Bool, finger: FingerName?)
+  /// Nothing but a password is awaited; on a terminal alone.
+  case type
   case retry(RetryReason)
   /// Another finger; nil where whorld did not say how many tries are left.
   case noMatch(triesLeft: UInt32?)
   case lockedOut
   case timedOut
+  /// What was typed can be nobody's password.
+  case tooLong
 
-  /// Writes the prompt; `service` names what the touch is for.
-  func write(to line: inout TextLine, service: CText) {
+  /// Whether it asks for something, and stands until it is given; anything else is said once.
+  var isQuestion: Bool {
     switch self {
-    case .queued:
-      line.append("Waiting for the fingerprint reader")
-      name(service, in: &line)
-    case .touch(let swipe, let finger):
-      if let finger {
-        line.append(swipe ? "Swipe your " : "Touch the fingerprint reader with your ")
-        line.append(finger.text)
-        if swipe { line.append(" across the fingerprint reader") }
-      } else {
-        line.append(swipe ? "Swipe your finger across the fingerprint reader" : "Touch the fingerprint reader")
-      }
-      name(service, in: &line)
-    case .retry(let reason):
-      line.append(reason.text)
-    case .noMatch(let triesLeft):
-      line.append("Fingerprint not recognised")
-      switch triesLeft {
-      case 0: line.append(".")
-      case 1: line.append(": one try left.")
-      case .some(let count) where count <= 5:
-        line.append(": ")
-        line.append(count)
-        line.append(" tries left.")
-      default: line.append(": please try again.")
-      }
-    case .lockedOut:
-      line.append("Fingerprints are locked after too many misses: please use your password.")
-    case .timedOut:
-      line.append("No finger was seen in time.")
+    case .queued, .touch, .type: true
+    default: false
     }
   }
 
-  private func name(_ service: CText, in line: inout TextLine) {
-    line.append(" (")
-    line.append(printable: service)
-    line.append(")")
+  /// Whether no touch is awaited after it.
+  var isLast: Bool { self == .noMatch(triesLeft: 0) || self == .lockedOut || self == .timedOut }
+
+  /// Writes the prompt; `service` names what the touch is for. `takesPassword`: as the question that stands on a terminal,
+  /// which a password answers as well.
+  func write(to line: inout TextLine, service: CText, takesPassword: Bool = false) {
+    switch self {
+    case .touch(let swipe, let finger?):
+      let text: Text =
+        takesPassword ? (swipe ? .swipeWithOrType : .touchWithOrType) : (swipe ? .swipeWith : .touchWith)
+      text.write(to: &line, service: service, finger: finger.text)
+    case .touch(let swipe, nil):
+      let text: Text = takesPassword ? (swipe ? .swipeOrType : .touchOrType) : (swipe ? .swipe : .touch)
+      text.write(to: &line, service: service)
+    case .queued: (takesPassword ? Text.waitOrType : .queued).write(to: &line, service: service)
+    case .type: Text.type.write(to: &line, service: service)
+    case .retry(let reason): reason.text.write(to: &line)
+    case .noMatch(0): Text.noMatch.write(to: &line)
+    case .noMatch(1): Text.noMatchOneLeft.write(to: &line)
+    case .noMatch(let count?) where count <= 5: Text.noMatchSomeLeft.write(to: &line, count: count)
+    case .noMatch: Text.noMatchTryAgain.write(to: &line)
+    case .lockedOut: Text.lockedOut.write(to: &line)
+    case .timedOut: Text.timedOut.write(to: &line)
+    case .tooLong: Text.tooLong.write(to: &line)
+    }
   }
 }

@@ -19,6 +19,9 @@ struct TimeBudget: Equatable {
   /// How long a request may stand in the queue before the person is told: most leave it at once.
   static let queueHint = second / 2
 
+  /// How long the next key of a password may take that was begun before the finger's time ended.
+  static let betweenKeys = 15 * second
+
   init(now: UInt64) {
     start = now
     opening = now + TimeBudget.openingTime

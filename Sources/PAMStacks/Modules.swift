@@ -32,6 +32,8 @@ public struct PAMScene: Sendable, Equatable {
 enum ModuleRole: Sendable, Equatable {
   /// pam_whorl.so.
   case finger
+  /// pam_whorl.so behind the lines that let somebody in: asks for nothing, and says yes where whorld itself saw why.
+  case afterLogin
   /// Asks for the password that the scene is about.
   case password
   /// Proves by itself, and by other means, who somebody is: a token, another fingerprint module, being root.
@@ -86,7 +88,9 @@ enum ModuleTable {
   ]
 
   static func role(of step: PAMStep) -> ModuleRole {
-    if case .module = step.kind { known[step.module]?.role ?? .unknown } else { .constant }
+    guard case .module = step.kind else { return .constant }
+    if step.module == finger, step.arguments.contains("login") { return .afterLogin }
+    return known[step.module]?.role ?? .unknown
   }
 
   /// Everything that a step may say in a scene.
@@ -100,6 +104,9 @@ enum ModuleTable {
       // "use_first_pass" without anybody who asked before is a password that nobody can type.
       let isDeaf = isFirstToAsk && step.arguments.contains("use_first_pass")
       return scene.passwordIsRight && !isDeaf ? .success : .failures
+    case .afterLogin:
+      let sawWhy = scene.passwordIsRight || scene.finger.contains(.success)
+      return sawWhy ? PAMCodes.failures.union(.success) : .failures
     case .constant: return constant(step)
     case .hurdle, .service:
       if step.module == "pam_faillock.so", step.arguments.contains("authfail") {
@@ -116,7 +123,7 @@ enum ModuleTable {
     let all = all(step, scene, isFirstToAsk: isFirstToAsk)
     guard case .module = step.kind, !step.isMissing, known(step, scene) == nil else { return all }
     switch role(of: step) {
-    case .finger, .constant: return all
+    case .finger, .afterLogin, .constant: return all
     case .password:
       // Another database may not know who is in that of pam_unix, and the other way round.
       return isBesideUnix && scene.passwordIsRight ? all.union(.failures) : all

@@ -112,7 +112,7 @@ public struct ServiceVerdict: Sendable, Equatable {
     switch ModuleTable.role(of: step) {
     case .proof: true
     case .condition, .unknown: step.control.decides
-    case .finger, .password, .hurdle, .service, .constant: false
+    case .finger, .afterLogin, .password, .hurdle, .service, .constant: false
     }
   }
 
@@ -143,7 +143,7 @@ public struct ServiceVerdict: Sendable, Equatable {
     for (index, step) in simulator.stack.steps.enumerated() {
       switch ModuleTable.role(of: step) {
       case .proof, .condition, .hurdle, .unknown: break
-      case .finger, .password, .service, .constant: continue
+      case .finger, .afterLogin, .password, .service, .constant: continue
       }
       if step.module == "pam_faillock.so", step.arguments.contains("authfail") { continue }
       var (password, finger) = (withPassword, withMatch)

@@ -33,6 +33,11 @@ public struct PAMStep: Sendable, Equatable {
   }
 }
 
+extension PAMStep {
+  /// Whether it asks for a finger.
+  public var asksForFinger: Bool { ModuleTable.role(of: self) == .finger }
+}
+
 /// The `auth` stack of a service, with everything that it includes.
 public struct PAMStack: Sendable, Equatable {
   public internal(set) var steps: [PAMStep] = []

@@ -174,7 +174,9 @@ public struct WiringEdit: Sendable, Equatable {
   }
 
   private static func names(_ line: StackText.Line) -> Bool {
+    // What stands behind the lines that let in asks for no finger, and belongs to the distribution's profile.
     line.words.dropFirst(2).first?.split(separator: "/").last.map(String.init) == ModuleTable.finger
+      && !line.words.dropFirst(3).contains("login")
   }
 
   private static func isMarked(_ content: StackText, _ line: StackText.Line) -> Bool {

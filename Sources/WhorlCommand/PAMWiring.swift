@@ -21,7 +21,7 @@ struct PAMWiring: Sendable, Equatable {
     for service in files.services {
       let stack = PAMStack(service: service, in: files)
       unreadable.formUnion(stack.unreadable)
-      let steps = stack.steps.filter { $0.module == module }
+      let steps = stack.steps.filter(\.asksForFinger)
       // Where a service has no auth line of its own it is told of "other", which is in the list itself.
       guard let step = steps.first, !stack.isOthers else { continue }
       wiring.services.append(service)

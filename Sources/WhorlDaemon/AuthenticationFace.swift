@@ -170,6 +170,12 @@ final class AuthenticationFace: BusHandler {
     case ("Authenticate", 3):
       return try await authenticate(arguments, caller)
 
+    case ("CompleteLogin", 4):
+      return try await LoginSteps(frame: frame).complete(call, caller)
+
+    case ("ChangePasscode", 3):
+      return try await LoginSteps(frame: frame).changePasscode(call, caller)
+
     case ("ExplainEnrollment", 0):
       return BusAnswer([.string(notes.note(for: caller.connection))])
 
@@ -214,27 +220,12 @@ final class AuthenticationFace: BusHandler {
 
   /// For PAM: root may ask about everybody, others about themselves (screen lockers run as the user).
   private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
-    let name = arguments[0].asString ?? ""
     var options = try StrictOptions(arguments[2], what: "option")
     let demandsTrust = try options.flag("trusted-readers") ?? false
+    let transaction = try LoginSteps.transaction(&options, caller)
     let request = try VerificationRequest(&options)
     try options.finish()
-    let found: Account?
-    do {
-      found = try await frame.accounts.named(name, for: caller.user)
-    } catch {
-      throw BusMethodError.whorl("Failed", error.line)
-    }
-    guard let account = found else {
-      // Others learn nothing about which accounts there are.
-      guard caller.user.rawValue == 0 else {
-        throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
-      }
-      throw BusMethodError.whorl("NoSuchUser", "There is no user of that name.")
-    }
-    guard caller.user.rawValue == 0 || caller.user == account.user else {
-      throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
-    }
+    let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
     // Whoever touches the reader sits at the machine, and may mean something else by it.
     guard await !sessions.isRemote(caller.connection) else {
       throw BusMethodError.whorl(
@@ -245,8 +236,8 @@ final class AuthenticationFace: BusHandler {
       // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
       progress(.queued)
       return try await self.enclave.authenticate(
-        user: account.user, for: caller.connection, demandsTrust: demandsTrust, options: request.options,
-        progress: progress)
+        user: account.user, for: caller.connection, demandsTrust: demandsTrust, transaction: transaction,
+        options: request.options, progress: progress)
     }
     return BusAnswer([.string(finger)])
   }

@@ -14,8 +14,8 @@ STEPS is a JSON list that each Authenticate call runs through, each step a list:
   ["die"]                                 leaves the bus at once
 A script that ends without an answer leaves the call unanswered.
 
-Prints "ready" when the name is owned, then one JSON line for each call. Ends when its standard input
-does, or with --stay when the bus does.
+Prints "ready" when the name is owned, then one JSON line for each call. A line on standard input is a list of more
+steps for the last call. Ends when its standard input does, or with --stay when the bus does.
 """
 import argparse
 import json
@@ -45,7 +45,7 @@ class Script:
         self.whorl, self.impostor, self.call, self.steps = whorl, impostor, call, list(steps)
         user, service, options = call.get_args_list()
         self.operation = dbus.UInt64(options.get("operation", 0))
-        print(json.dumps({"user": user, "service": service, "options": {k: int(v) for k, v in options.items()}}),
+        print(json.dumps({"user": user, "service": service, "options": {k: int(v) for k, v in options.items() if k != "transaction"}}),
               flush=True)
 
     def run(self):
@@ -117,9 +117,21 @@ def main():
     address = os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
     whorl, impostor = dbus.bus.BusConnection(address), dbus.bus.BusConnection(address)
 
+    last = []
+
+    def on_input(*_):
+        text = os.read(0, 65536).decode()
+        if not text:
+            loop.quit()
+        for line in text.splitlines():
+            last[-1].steps += json.loads(line)
+            last[-1].run()
+        return bool(text)
+
     def on_message(connection, message):
         if message.get_type() == 1 and message.get_member() == "Authenticate":
-            Script(whorl, impostor, message, steps).run()
+            last.append(Script(whorl, impostor, message, steps))
+            last[-1].run()
             return dbus.lowlevel.HANDLER_RESULT_HANDLED
         return dbus.lowlevel.HANDLER_RESULT_NOT_YET_HANDLED
 
@@ -129,7 +141,7 @@ def main():
     loop = GLib.MainLoop()
     whorl.call_on_disconnection(lambda _: loop.quit())
     if not arguments.stay:
-        GLib.io_add_watch(0, GLib.PRIORITY_DEFAULT, GLib.IO_HUP | GLib.IO_IN, lambda *_: loop.quit())
+        GLib.io_add_watch(0, GLib.PRIORITY_DEFAULT, GLib.IO_HUP | GLib.IO_IN, on_input)
     loop.run()
 
 

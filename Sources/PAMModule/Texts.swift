@@ -1,0 +1,75 @@
+/// Every text that the module shows to people, whole, for a language may put its words in another order. In braces stands
+/// what is filled in: {finger} (one of the finger texts), {service}, {count}.
+enum Text: UInt8, CaseIterable {
+  // Prompts in a program's own conversation.
+  case touch, touchWith, swipe, swipeWith
+  // Prompts on a terminal, which take a password as well and end in a space.
+  case touchOrType, touchWithOrType, swipeOrType, swipeWithOrType, waitOrType, type
+  case queued
+  case retryGeneral, retryTooShort, retryCenterFinger, retryRemoveFinger, retryTooFast
+  case noMatch, noMatchOneLeft, noMatchSomeLeft, noMatchTryAgain
+  case lockedOut, timedOut, tooLong
+  case leftThumb, leftIndex, leftMiddle, leftRing, leftLittle
+  case rightThumb, rightIndex, rightMiddle, rightRing, rightLittle
+
+  /// The text in English; a translation's key.
+  var english: StaticString {
+    switch self {
+    case .touch: "Touch the fingerprint reader ({service})"
+    case .touchWith: "Touch the fingerprint reader with your {finger} ({service})"
+    case .swipe: "Swipe your finger across the fingerprint reader ({service})"
+    case .swipeWith: "Swipe your {finger} across the fingerprint reader ({service})"
+    case .touchOrType: "Touch the fingerprint reader or type your password ({service}): "
+    case .touchWithOrType: "Touch the fingerprint reader with your {finger} or type your password ({service}): "
+    case .swipeOrType: "Swipe your finger across the fingerprint reader or type your password ({service}): "
+    case .swipeWithOrType: "Swipe your {finger} across the fingerprint reader or type your password ({service}): "
+    case .waitOrType: "Wait for the fingerprint reader, which is in use, or type your password ({service}): "
+    case .type: "Type your password ({service}): "
+    case .queued: "Waiting for the fingerprint reader ({service})"
+    case .retryGeneral: "The touch could not be read: please try again."
+    case .retryTooShort: "Too short: please try again, and leave the finger on the reader a little longer."
+    case .retryCenterFinger: "Not centred: please put the finger on the middle of the reader."
+    case .retryRemoveFinger: "Please lift the finger, then touch the reader again."
+    case .retryTooFast: "Too fast: please try again more slowly."
+    case .noMatch: "Fingerprint not recognised."
+    case .noMatchOneLeft: "Fingerprint not recognised: one try left."
+    case .noMatchSomeLeft: "Fingerprint not recognised: {count} tries left."
+    case .noMatchTryAgain: "Fingerprint not recognised: please try again."
+    case .lockedOut: "Fingerprints are locked after too many misses: please use your password."
+    case .timedOut: "No finger was seen in time."
+    case .tooLong: "That is too long for a password."
+    case .leftThumb: "left thumb"
+    case .leftIndex: "left index finger"
+    case .leftMiddle: "left middle finger"
+    case .leftRing: "left ring finger"
+    case .leftLittle: "left little finger"
+    case .rightThumb: "right thumb"
+    case .rightIndex: "right index finger"
+    case .rightMiddle: "right middle finger"
+    case .rightRing: "right ring finger"
+    case .rightLittle: "right little finger"
+    }
+  }
+
+  /// Writes the text with what it holds in braces filled in.
+  func write(to line: inout TextLine, service: CText? = nil, finger: Text? = nil, count: UInt32 = 0) {
+    let text = english
+    var index = 0
+    while index < text.utf8CodeUnitCount {
+      let byte = text.utf8Start[index]
+      index += 1
+      guard byte == 0x7b else {
+        line.append(byte)
+        continue
+      }
+      // The names in braces differ in their first letters.
+      switch text.utf8Start[index] {
+      case 0x66: finger?.write(to: &line)
+      case 0x73: if let service { line.append(printable: service) }
+      default: line.append(count)
+      }
+      while index < text.utf8CodeUnitCount, text.utf8Start[index] != 0x7d { index += 1 }
+      index += 1
+    }
+  }
+}
