@@ -62,7 +62,8 @@ let testTargets: [Target] = [
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "PAMStacks", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
+      "WhorlCommand", "PAMStacks", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop",
+      "SecretMemory",
       "CPosix", "TestKit",
     ]),
   tests("PAMStacksTests", ["PAMStacks", "TestKit"]),
@@ -156,7 +157,9 @@ let package = Package(
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
-    library("WhorlCommand", ["PAMStacks", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
+    library(
+      "WhorlCommand",
+      ["PAMStacks", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

@@ -7,6 +7,7 @@ public struct PAMScene: Sendable, Equatable {
   /// What modules are known to say, by the beginning of their name and arguments, as in `pam_exec.so /bin/true`.
   public var known: [String: PAMCodes] = [:]
 
+  /// A scene in which of the other modules no more is known than what they are.
   public init(finger: PAMCodes, passwordIsRight: Bool) {
     self.finger = finger
     self.passwordIsRight = passwordIsRight

@@ -26,6 +26,7 @@ public struct ServiceFile: Sendable, Equatable {
     case noBackup(String)
   }
 
+  /// The service's name.
   public let service: String
   /// Where it is to be written: in the machine's own folder.
   public let path: String
