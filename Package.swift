@@ -68,7 +68,7 @@ let testTargets: [Target] = [
       "SecretMemory",
       "CPosix", "TestKit",
     ]),
-  tests("PAMStacksTests", ["PAMStacks", "TestKit"]),
+  tests("PAMStacksTests", ["PAMStacks", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",

@@ -7,6 +7,7 @@ public struct PAMScene: Sendable, Equatable {
   /// What modules are known to say, by the beginning of their name and arguments, as in `pam_exec.so /bin/true`.
   public var known: [String: PAMCodes] = [:]
 
+  /// A scene in which of the other modules no more is known than what they are.
   public init(finger: PAMCodes, passwordIsRight: Bool) {
     self.finger = finger
     self.passwordIsRight = passwordIsRight
@@ -32,7 +33,7 @@ public struct PAMScene: Sendable, Equatable {
 enum ModuleRole: Sendable, Equatable {
   /// pam_whorl.so.
   case finger
-  /// pam_whorl.so with `login`: says yes to whom whorld itself has seen the finger or the password of.
+  /// pam_whorl.so behind the lines that let somebody in: asks for nothing, and says yes where whorld itself saw why.
   case afterLogin
   /// Asks for the password that the scene is about.
   case password
@@ -107,6 +108,9 @@ enum ModuleTable {
       // "use_first_pass" without anybody who asked before is a password that nobody can type.
       let isDeaf = isFirstToAsk && step.arguments.contains("use_first_pass")
       return scene.passwordIsRight && !isDeaf ? .success : .failures
+    case .afterLogin:
+      let sawWhy = scene.passwordIsRight || scene.finger.contains(.success)
+      return sawWhy ? PAMCodes.failures.union(.success) : .failures
     case .constant: return constant(step)
     case .hurdle, .service:
       if step.module == "pam_faillock.so", step.arguments.contains("authfail") {

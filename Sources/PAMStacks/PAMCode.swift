@@ -26,9 +26,12 @@ public enum PAMCode: UInt8, Sendable, CaseIterable {
 
 /// Some of the codes that a module may return.
 public struct PAMCodes: OptionSet, Sendable, Hashable {
+  /// A bit for each code, by its number.
   public let rawValue: UInt32
 
+  /// The codes whose bits are set.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
+  /// One code.
   public init(_ code: PAMCode) { rawValue = 1 << UInt32(code.rawValue) }
 
   /// All of them.

@@ -13,6 +13,7 @@ public struct PAMPlaces: Sendable, Equatable {
   /// Whether what is included is looked for in the first folder alone, as Debian's libpam does.
   public var includesFromFirstOnly = false
 
+  /// Folders of one's own, with a libpam that knows `@include`.
   public init(folders: [String], oneFile: String? = nil, moduleFolders: [String]) {
     self.folders = folders
     self.oneFile = oneFile
@@ -58,6 +59,7 @@ public struct PAMFiles: Sendable {
     case unreadable
   }
 
+  /// Where the files are.
   public internal(set) var places: PAMPlaces
   /// Files that are to be thought of as having this text, by path.
   var proposed: [String: [UInt8]] = [:]
@@ -65,6 +67,7 @@ public struct PAMFiles: Sendable {
   private static let sizeLimit = 1 << 16
   private static let serviceLimit = 512
 
+  /// All of them as they are on the disk.
   public init(_ places: PAMPlaces) { self.places = places }
 
   /// The same with one file as it would be.

@@ -20,19 +20,27 @@ public struct ServiceVerdict: Sendable, Equatable {
     case asksTwice
   }
 
+  /// The service's name.
   public let service: String
+  /// Its `auth` stack.
   public let stack: PAMStack
   /// Whether the stack comes to pam_whorl.so.
   public let hasFinger: Bool
   /// Whether the stack asks for a password.
   public let hasPassword: Bool
+  /// What comes of a match, without a password.
   public let match: PAMOutcome
+  /// What comes of the wrong finger, without the right password.
   public let noMatch: PAMOutcome
+  /// What comes of it where there is no verdict on a finger, without the right password.
   public let unavailable: PAMOutcome
+  /// What comes of the right password, without a match.
   public let rightPassword: PAMOutcome
+  /// What comes of a wrong password, without a match.
   public let wrongPassword: PAMOutcome
   /// Modules that may let somebody in by themselves, with their place.
   public let alsoLetsIn: [String]
+  /// What is wrong with it.
   public let faults: [Fault]
 
   /// The module's file name.

@@ -5,7 +5,9 @@ public struct PAMOutcome: Sendable, Hashable {
   /// It may refuse.
   public var mayDeny: Bool
 
+  /// Lets in.
   public static let granted = PAMOutcome(mayGrant: true, mayDeny: false)
+  /// Refuses.
   public static let denied = PAMOutcome(mayGrant: false, mayDeny: true)
   /// It depends on what a module says that nothing is known of here.
   public static let either = PAMOutcome(mayGrant: true, mayDeny: true)

@@ -10,8 +10,11 @@ public struct PAMStep: Sendable, Equatable {
     case broken(String)
   }
 
+  /// What it does.
   public let kind: Kind
+  /// What comes of its answer.
   public let control: PAMControl
+  /// What stands behind the module's name.
   public let arguments: [String]
   /// How many substacks it is in.
   public let level: Int
@@ -34,12 +37,13 @@ public struct PAMStep: Sendable, Equatable {
 }
 
 extension PAMStep {
-  /// Whether it is ours and asks for a finger; with `login` it is the step after that.
+  /// Whether it asks for a finger.
   public var asksForFinger: Bool { ModuleTable.role(of: self) == .finger }
 }
 
 /// The `auth` stack of a service, with everything that it includes.
 public struct PAMStack: Sendable, Equatable {
+  /// Its steps, in the order in which they are asked.
   public internal(set) var steps: [PAMStep] = []
   /// The service's own file; nil where it has none and `other` serves.
   public internal(set) var file: String?

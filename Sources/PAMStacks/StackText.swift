@@ -24,6 +24,7 @@ public struct StackText: Sendable, Equatable {
   /// The longest line that old versions of libpam read in one piece, in bytes.
   private static let lineLimit = 1022
 
+  /// Reads a file's bytes, whatever they are.
   public init(_ bytes: [UInt8]) {
     var raw = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
     endsInNewline = raw.last?.isEmpty == true

@@ -45,7 +45,8 @@ public struct WiringEdit: Sendable, Equatable {
   // MARK: - Putting in
 
   /// - Parameters:
-  ///   - options: what stands after the module's name.
+  ///   - options: what stands after the module's name; `simultaneous` comes before it where the password module takes
+  ///     a password that was typed at the finger's prompt (`try_first_pass`).
   ///   - text: the service's file as it is.
   ///   - path: where it is, or will be.
   /// - Throws: why there is no place for the line.
@@ -70,6 +71,7 @@ public struct WiringEdit: Sendable, Equatable {
     let lines = content.lines.filter { isAuth($0, files) }
     guard let last = lines.lastIndex(where: { $0.first + 1 == password.serviceLine }) else { throw .noPassword }
 
+    let options = (password.arguments.contains("try_first_pass") ? ["simultaneous"] : []) + options
     // As near to the password as can be; further up where an earlier line leaps over the password.
     var worst: Refusal?
     for place in lines[...last].reversed() {
@@ -172,7 +174,9 @@ public struct WiringEdit: Sendable, Equatable {
   }
 
   private static func names(_ line: StackText.Line) -> Bool {
+    // What stands behind the lines that let in asks for no finger, and belongs to the distribution's profile.
     line.words.dropFirst(2).first?.split(separator: "/").last.map(String.init) == ModuleTable.finger
+      && !line.words.dropFirst(3).contains("login")
   }
 
   private static func isMarked(_ content: StackText, _ line: StackText.Line) -> Bool {

@@ -49,6 +49,25 @@ import Testing
     #expect(what.hasPrefix("pam_oath.so"))
   }
 
+  @Test func `the finger and the password are asked for at once where the password may come from either prompt`() throws
+  {
+    let machine = try Machine(["sudo": "auth sufficient pam_unix.so try_first_pass\nauth required pam_deny.so\n"])
+    #expect(try machine.adding("sudo").text == "auth  sufficient  pam_whorl.so  simultaneous  # whorl")
+  }
+
+  @Test func `a step after the login is no finger, and opens nothing by itself`() throws {
+    let step = "auth optional pam_whorl.so login keyring\n"
+    let machine = try Machine(Stock.debian.merging(["common-auth": Stock.commonAuth + step]) { $1 })
+    #expect(!machine.verdict("sudo").hasFinger)
+    #expect(machine.verdict("sudo").rightPassword == .granted)
+    let edit = try machine.adding("sudo")
+    #expect(edit.verdict.faults.isEmpty)
+    #expect(try machine.removing("common-auth") == nil)
+    // By itself: whorld saw nothing, so it says no.
+    let alone = try Machine(["a": step, "other": "auth required pam_deny.so\n"])
+    #expect(alone.verdict("a").wrongPassword == .denied)
+  }
+
   @Test func `a lock after wrong passwords holds for fingers too`() throws {
     let machine = try Machine(Stock.arch)
     guard case .bypasses(let what)? = machine.refusal("sudo") else {

@@ -6,7 +6,9 @@ import Testing
 @testable import WhorlCommand
 
 /// `whorl pam` over folders of the tests' own.
-@Suite struct PAMCommandTests {
+@Suite(.timeLimit(.minutes(2))) struct PAMCommandTests {
+  init() { GLibLoop.startThread() }
+
   private static let sudo = "#%PAM-1.0\nsession required pam_limits.so\n@include common-auth\n"
   private static let commonAuth = """
     # here are the per-package modules; pam-auth-update writes them
