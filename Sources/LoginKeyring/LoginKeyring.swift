@@ -6,7 +6,8 @@ public import SecretMemory
 ///
 /// What was found out with gnome-keyring 42 (Debian 12), and is relied on here: a change of the password looks at the old
 /// one, also where the keyring is open; an unlocking of an open keyring takes any password. So only a keyring that was
-/// locked first proves a password.
+/// locked first proves a password. A keyring with an empty password is not encrypted; while it is locked it takes any old
+/// password for its own.
 @GLibActor
 public final class LoginKeyring {
   /// How the keyring is.
@@ -87,8 +88,8 @@ public final class LoginKeyring {
   public func change(
     from old: borrowing SecretBytes, to new: borrowing SecretBytes
   ) async throws(LoginKeyringError) {
-    // Anybody opens a keyring with an empty password.
-    guard new.count > 0 else { throw .failed("an empty password guards nothing") }
+    // Anybody opens a keyring with an empty password; one that has one already may be asked about it.
+    guard new.count > 0 || old.count == 0 else { throw .failed("an empty password guards nothing") }
     let path = try await existingPath()
     let session = try await openSession()
     let values = [BusValue.objectPath(path), try session.seal(old), try session.seal(new)]

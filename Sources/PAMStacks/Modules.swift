@@ -108,9 +108,6 @@ enum ModuleTable {
       // "use_first_pass" without anybody who asked before is a password that nobody can type.
       let isDeaf = isFirstToAsk && step.arguments.contains("use_first_pass")
       return scene.passwordIsRight && !isDeaf ? .success : .failures
-    case .afterLogin:
-      let sawWhy = scene.passwordIsRight || scene.finger.contains(.success)
-      return sawWhy ? PAMCodes.failures.union(.success) : .failures
     case .constant: return constant(step)
     case .hurdle, .service:
       if step.module == "pam_faillock.so", step.arguments.contains("authfail") {

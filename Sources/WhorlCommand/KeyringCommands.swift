@@ -57,15 +57,10 @@ extension Commands {
     do throws(SecretMemoryError) { secret = try KeyringSecret.make() } catch {
       throw CommandFailure(.failed, "\(Self.subject): \(error.description)")
     }
-    // Before anything is written it is known that the keyring's password is.
-    if try await accepts(keyring, password) {
-      try await keep(secret)
-      try await change(keyring, from: password, to: secret)
-    } else {
-      let other = try await keyringPassword(keyring)
-      try await keep(secret)
-      try await change(keyring, from: other, to: secret)
-    }
+    // Before anything is kept it is known what the keyring's password is.
+    let old = try await oldPassword(keyring, password)
+    try await keep(secret)
+    try await change(keyring, from: old, to: secret)
     return secret
   }
 
@@ -73,11 +68,24 @@ extension Commands {
   private func rekey(
     _ keyring: LoginKeyring, _ password: borrowing SecretBytes, to secret: borrowing SecretBytes
   ) async throws(CommandFailure) {
-    if try await accepts(keyring, password) {
-      try await change(keyring, from: password, to: secret)
-    } else {
-      let other = try await keyringPassword(keyring)
-      try await change(keyring, from: other, to: secret)
+    let old = try await oldPassword(keyring, password)
+    try await change(keyring, from: old, to: secret)
+  }
+
+  /// What the keyring opens with now: the login password, nothing at all (as people choose who log in without a password), or
+  /// a password of its own, which is asked for.
+  private func oldPassword(
+    _ keyring: LoginKeyring, _ login: borrowing SecretBytes
+  ) async throws(CommandFailure) -> SecretBytes {
+    if try await accepts(keyring, login) { return try prefix(of: login, login.count) }
+    let nothing = try prefix(of: login, 0)
+    if try await accepts(keyring, nothing) { return nothing }
+    return try await keyringPassword(keyring)
+  }
+
+  private func prefix(of secret: borrowing SecretBytes, _ count: Int) throws(CommandFailure) -> SecretBytes {
+    do throws(SecretMemoryError) { return try secret.prefix(count) } catch {
+      throw CommandFailure(.failed, "\(Self.subject): \(error.description)")
     }
   }
 

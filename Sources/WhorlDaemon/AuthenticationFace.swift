@@ -243,6 +243,7 @@ final class AuthenticationFace: BusHandler {
     // A finger would let somebody in whose home is not there.
     guard await frame.accounts.homeState(of: account)?.isLocked != true else {
       Log.notice("no finger for \(account.name.printable): the home is encrypted and opens with the password alone")
+      ProgressSignals.tellHomeClosed(request.operation, to: caller.connection, on: frame.bus)
       throw BusMethodError.whorl(
         "BiometryNotAvailable",
         "The home of \(account.name.printable) is encrypted and opens with the password alone; use your password for the "

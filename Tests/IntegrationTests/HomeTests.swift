@@ -21,6 +21,10 @@ import Testing
     #expect(
       refused.errorText.contains(
         "The home of root is encrypted and opens with the password alone; use your password for the first login."))
+    let login = try await pamtester(world)
+    #expect(login.status != 0)
+    let lines = login.text.split(separator: "\n").filter { $0.contains("home") || $0.lowercased().contains("swipe") }
+    #expect(lines == ["Your home is encrypted and opens with your password alone: please use your password."])
     try await daemon.waitFor("no finger for root: the home is encrypted", in: .errors)
     let report = try await world.whorl(["status"]).text
     #expect(report.contains("home         encrypted (systemd-homed), which your password alone opens;"))
@@ -42,6 +46,21 @@ import Testing
       "call", "--address", world.bus.address, "--dest", "org.whorl", "--object-path", "/org/whorl", "--timeout", "30",
       "--method", "org.whorl.Authentication1.Authenticate", "root", "login", "{'timeout': <uint32 25>}",
     ]
+  }
+
+  /// A login through the real module, in whose stack nothing but a finger does.
+  private func pamtester(_ world: World) async throws -> RunningProgram.Result {
+    try world.folder.makeFolder("pam.d", mode: 0o755)
+    try world.folder.write(
+      "auth sufficient \(SourceTree.path("build/pam_whorl.so"))\nauth required pam_deny.so\n", to: "pam.d/whorl-test")
+    return try await PamWrapperLock.hold {
+      try await RunningProgram.run(
+        "/usr/bin/pamtester", ["whorl-test", "root", "authenticate"],
+        environment: [
+          "PATH": "/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "LD_PRELOAD": "libpam_wrapper.so",
+          "PAM_WRAPPER": "1", "PAM_WRAPPER_SERVICE_DIR": world.folder("pam.d"),
+        ])
+    }
   }
 
   private func authenticate(_ world: World) async throws -> RunningProgram.Result {

@@ -8,10 +8,18 @@ public final class GnomeKeyring: Sendable {
   private let program: RunningProgram
 
   /// Starts the bus and the daemon, and waits until it serves secrets.
-  /// - Parameter password: that of the login keyring that it makes, open; nil makes none.
-  public init(password: String?) async throws {
+  /// - Parameters:
+  ///   - password: that of the login keyring that it makes, open; nil makes none.
+  ///   - hasPlainKeyring: whether it finds a login keyring that is not encrypted, as one with an empty password.
+  public init(password: String?, hasPlainKeyring: Bool = false) async throws {
     bus = try await PrivateBus()
     folder = try TemporaryFolder()
+    if hasPlainKeyring {
+      try folder.makeFolder("data/keyrings")
+      try folder.write(
+        "[keyring]\ndisplay-name=Login\nctime=1\nmtime=1\nlock-on-idle=false\nlock-after=false\n",
+        to: "data/keyrings/login.keyring", mode: 0o600)
+    }
     program = try RunningProgram(
       "/usr/bin/gnome-keyring-daemon",
       ["--foreground", "--components=secrets"] + (password == nil ? [] : ["--unlock"]),

@@ -234,6 +234,24 @@ import WhorlClient
     #expect(fixture.console.printed.last == "             -> open it: whorl keyring unlock")
   }
 
+  @Test(arguments: [false, true]) @GLibActor func `A keyring with an empty password is encrypted from then on`(
+    isOpen: Bool
+  ) async throws {
+    let daemon = try await GnomeKeyring(password: nil, hasPlainKeyring: true)
+    let keyring = try await LoginKeyring.find(address: daemon.bus.address)
+    if isOpen {
+      try await keyring.unlock(with: try SecretBytes(count: 0))
+    } else if try await keyring.state() == .open {
+      try await keyring.lock()
+    }
+    let fixture = fixture(daemon, answers: ["login"])
+    #expect(await fixture.run("keyring", "enable") == .ok, "\(fixture.complaint)")
+    let kept = try #require(fixture.service.keyring)
+    #expect(kept.comment == "armed")
+    #expect(try await keyring.proves(try SecretBytes(count: 0)) == false)
+    #expect(try await opens(daemon, with: kept.secret))
+  }
+
   @Test(
     arguments: [
       ("auth optional pam_whorl.so login keyring\nauth optional pam_gnome_keyring.so\n", nil),
