@@ -41,10 +41,20 @@ struct KeyringWiring: Sendable, Equatable {
     }
     guard let ours = lines.firstIndex(where: isOurs) else { return .missing }
     guard ours < last else { return .late }
-    let ends = lines[..<ours].contains { line in
-      line.module == PAMWiring.module && !line.isInSubstack
-        && (line.control == "sufficient" || line.control.contains("success=done"))
+    let passesBy = lines[..<ours].enumerated().contains { place, line in
+      guard line.module == PAMWiring.module, !line.isInSubstack else { return false }
+      return switch onSuccess(line.control) {
+      case "done": true
+      case let word: Int(word).map { place + $0 >= ours } ?? false
+      }
     }
-    return ends ? .unreached : nil
+    return passesBy ? .unreached : nil
+  }
+
+  /// What a control does on success, as the bracketed form says it: `done`, or how many lines are passed over.
+  private static func onSuccess(_ control: String) -> Substring {
+    if control == "sufficient" { return "done" }
+    let words = control.split { $0.isWhitespace || $0 == "[" || $0 == "]" }
+    return words.first { $0.hasPrefix("success=") }?.dropFirst("success=".count) ?? ""
   }
 }
