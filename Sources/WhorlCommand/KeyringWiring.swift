@@ -46,8 +46,15 @@ struct KeyringWiring: Sendable, Equatable {
     }
     guard let ours else { return .missing }
     guard ours < last else { return .late }
-    // In a substack the end is that of the substack.
-    let ends = steps[..<ours].contains { $0.asksForFinger && $0.level == 0 && $0.control[.success] == .done }
-    return ends ? .unreached : nil
+    // In a substack the end, and the count, are those of the substack.
+    let passesBy = steps[..<ours].enumerated().contains { place, step in
+      guard step.asksForFinger, step.level == 0 else { return false }
+      return switch step.control[.success] {
+      case .done: true
+      case .jump(let count): place + Int(count) >= ours
+      default: false
+      }
+    }
+    return passesBy ? .unreached : nil
   }
 }

@@ -265,7 +265,14 @@ import WhorlClient
         .unreached
       ),
       ("auth substack finger\n@include common-auth\nauth optional pam_gnome_keyring.so\n", nil),
-      ("auth [success=2 default=ignore] pam_whorl.so\n@include common-auth\nauth optional pam_gnome_keyring.so\n", nil),
+      (
+        "auth [success=1 default=ignore] pam_whorl.so\nauth requisite pam_deny.so\n@include common-auth\nauth optional pam_gnome_keyring.so\n",
+        nil
+      ),
+      (
+        "auth [success=2 default=ignore] pam_whorl.so\nauth requisite pam_deny.so\n@include common-auth\nauth optional pam_gnome_keyring.so\n",
+        .unreached
+      ),
     ] as [(String, KeyringWiring.Obstacle?)])
   func `Which logins hand the secret on is read from PAM's files`(
     stack: String, obstacle: KeyringWiring.Obstacle?
