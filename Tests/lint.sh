@@ -8,9 +8,7 @@ fault() { echo "lint: $*" >&2; status=1; }
 
 swift format lint --strict -r Package.swift Sources Tests || fault "swift format lint (make format mends most)"
 
-for file in pam/pam_whorl.c pam/locale.c; do
-  clang-tidy --quiet "$file" -- -std=c17 -D_GNU_SOURCE -Wall -Wextra -ISources/CPAM || fault "clang-tidy on $file"
-done
+clang-tidy --quiet pam/*.c -- -std=c17 -Wall -Wextra -D_GNU_SOURCE -ISources/CPAM || fault "clang-tidy on pam/*.c"
 
 # Every text of the PAM module in every language, with the same words in braces.
 /usr/bin/python3 pam/po/texts.py check || fault "the translations in pam/po"

@@ -175,7 +175,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `The new password opens the keychain after a restart`(isLocked: Bool) async throws {
+  @Test(arguments: [true, false]) func `The new password opens the keychain after a restart`(isLocked: Bool)
+    async throws
+  {
     var bench = try await unlocked()
     if isLocked { bench = try bench.restarted() }
     bench.passcodes.setRight("battery staple")
