@@ -5,7 +5,6 @@ import CSystemd
 struct Conversation: ~Copyable {
   private let host: whorl_pam_host
   private let service: CText
-  private let words: Words
   private let isMute: Bool
   let lane: Lane
   private var terminal = Terminal()
@@ -33,10 +32,14 @@ struct Conversation: ~Copyable {
     self.service = service
     isMute = host.silent && !options.alwaysPrompt
     lane = Lane(host, service, options, terminal)
-    let isOnTerminal = lane == .terminal || KnownService(service).writesToTerminal
-    words = Words(host, onTextConsole: isOnTerminal && terminal.isTextConsole)
     if lane != .terminal { terminal.letGo() }
     line = TypedLine(memory, keys: TypedLine.Keys())
+  }
+
+  /// What the program itself shows may appear elsewhere.
+  private var words: Words {
+    let isOnTerminal = lane == .terminal || KnownService(service).writesToTerminal
+    return Words(host, onTextConsole: isOnTerminal && terminal.isTextConsole)
   }
 
   /// Whether the lane is still there: the program may have been put into the background.
@@ -82,6 +85,7 @@ struct Conversation: ~Copyable {
     linesLeft -= 1
     if lane == .terminal { return showOnTerminal(prompt) }
     guard !isMute else { return true }
+    let words = words
     return withTextLine { text in
       prompt.write(to: &text, service: service, in: words)
       return text.withText { host.show(host.handle, $0) == PAM_SUCCESS } ?? false
@@ -114,6 +118,7 @@ extension Conversation {
   }
 
   private func write(_ prompt: Prompt) {
+    let words = words
     withTextLine { text in
       prompt.write(to: &text, service: service, in: words, takesPassword: true)
       _ = text.withText { terminal.write($0) }

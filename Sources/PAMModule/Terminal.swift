@@ -5,11 +5,16 @@ import CSystemd
 struct Terminal: ~Copyable {
   /// -1 where the process has none, or it was let go.
   private(set) var descriptor: Int32
+  /// Whether it is one of the kernel's text consoles, also once it was let go.
+  let isTextConsole: Bool
   /// As it was before `quiet`; nil while it is that way.
   private var usual: termios?
 
   /// The process's controlling terminal.
-  init() { descriptor = whorl_open_terminal() }
+  init() {
+    descriptor = whorl_open_terminal()
+    isTextConsole = whorl_is_text_console(whorl_terminal_device(descriptor))
+  }
 
   deinit {
     if var settings = usual, tcgetpgrp(descriptor) == getpgrp() { tcsetattr(descriptor, TCSANOW, &settings) }
@@ -34,9 +39,6 @@ struct Terminal: ~Copyable {
     let device = whorl_terminal_device(descriptor)
     return device != 0 && device == whorl_terminal_device(other)
   }
-
-  /// Whether it is one of the kernel's text consoles.
-  var isTextConsole: Bool { whorl_is_text_console(whorl_terminal_device(descriptor)) }
 
   /// Whether it is this process's turn to use it. In the background its settings are the shell's, or another program's.
   var isOurs: Bool { descriptor >= 0 && tcgetpgrp(descriptor) == getpgrp() }

@@ -53,8 +53,8 @@ for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec
   usr/local/lib/systemd/system/whorld.service usr/lib/sysusers.d/whorl.conf usr/lib/udev/rules.d/70-whorl.rules \
   usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop \
   usr/local/lib/systemd/user/graphical-session.target.wants/whorl-agent.service usr/share/pam-configs/whorl usr/share/pam-configs/whorl-login \
-  etc/pam.d/whorl-passcode \
-  usr/share/locale/{de,es,fr,ja,zh_CN}/LC_MESSAGES/whorl.mo usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
+  etc/pam.d/whorl-passcode usr/share/locale/{de,es,fr,ja,zh_CN}/LC_MESSAGES/whorl.mo \
+  usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
   check "$file is installed" test -s "$root/d/$file"
 done
 check "the module looks for its translations where they are" grep -qa /usr/share/locale "$root/d/usr/lib/$multiarch/security/pam_whorl.so"
