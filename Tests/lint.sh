@@ -8,7 +8,9 @@ fault() { echo "lint: $*" >&2; status=1; }
 
 swift format lint --strict -r Package.swift Sources Tests || fault "swift format lint (make format mends most)"
 
-clang-tidy --quiet pam/*.c -- -std=c17 -Wall -Wextra -D_GNU_SOURCE -ISources/CPAM || fault "clang-tidy on pam/*.c"
+for file in pam/*.c; do
+  clang-tidy --quiet "$file" -- -std=c17 -D_GNU_SOURCE -Wall -Wextra -ISources/CPAM || fault "clang-tidy on $file"
+done
 
 # Every text of the PAM module in every language, with the same words in braces.
 /usr/bin/python3 pam/po/texts.py check || fault "the translations in pam/po"
@@ -40,7 +42,7 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   for file in $(importers $module); do
     case "$module:$file" in
       CSodium:Sources/SecretMemory/* | CSodium:Sources/Keychain/* | CSodium:Sources/KeychainArchive/* | CSQLite:Sources/Keychain/* | *:Tests/*) ;;
-      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/*) ;;
+      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/* | CCrypto:Sources/LoginKeyring/*) ;;
       CSeccomp:Sources/ReaderSandbox/* | ReaderSandbox:Sources/whorl-reader/*) ;;
       CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
       CSystemd:Sources/ReleaseLog/*) ;;

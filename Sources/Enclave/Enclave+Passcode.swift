@@ -63,11 +63,12 @@ extension Enclave {
       guard seconds == 0 else { throw EnclaveError.passcodeDelayed(seconds: seconds) }
       let passcode = try attempt.clone()
       let before = try charge(user)
+      let locking = lockings[user]
       switch await passcodes.verify(user: user, passcode: passcode) {
       case .right:
         try withKeychain(of: user) { keychain throws(KeychainError) in try store(LockoutRecord(), in: keychain) }
         unrecorded.remove(user)
-        await unlockKeybag(of: user, with: attempt)
+        await unlockKeybag(of: user, with: attempt, unlessLockedSince: locking)
         sawOwner(user)
         return .success(())
       case .wrong:

@@ -154,9 +154,13 @@ extension Conversation {
   private mutating func letSignalsCome() -> End? {
     // Not before the request has ended: a touch while the program is stopped is meant for something else.
     if signals.holdsStop { return .suspended }
+    let holdsEnd = signals.holdsEnd
+    if holdsEnd, question != nil { terminal.write("\n") }
     terminal.restore(droppingInput: false)
     signals.letCome()
-    return begin(droppingInput: false) ? nil : .passedOver
+    // A program that lives on has a handler, which knows what to do once the wait is over.
+    guard !holdsEnd, begin(droppingInput: false) else { return .passedOver }
+    return nil
   }
 
   private mutating func readKeys() -> End? {

@@ -91,6 +91,8 @@ enum Prompt: Equatable {
   /// Another finger; nil where whorld did not say how many tries are left.
   case noMatch(triesLeft: UInt32?)
   case lockedOut
+  /// The home is encrypted and closed, so that a finger would let nobody into it.
+  case homeClosed
   case timedOut
   /// What was typed can be nobody's password.
   case tooLong
@@ -104,7 +106,7 @@ enum Prompt: Equatable {
   }
 
   /// Whether no touch is awaited after it.
-  var isLast: Bool { self == .noMatch(triesLeft: 0) || self == .lockedOut || self == .timedOut }
+  var isLast: Bool { self == .noMatch(triesLeft: 0) || self == .lockedOut || self == .homeClosed || self == .timedOut }
 
   /// Writes the prompt; `service` names what the touch is for. `takesPassword`: as the question that stands on a terminal,
   /// which a password answers as well.
@@ -125,6 +127,7 @@ enum Prompt: Equatable {
     case .noMatch(let count?) where count <= 5: Text.noMatchSomeLeft.write(to: &line, in: words, count: count)
     case .noMatch: Text.noMatchTryAgain.write(to: &line, in: words)
     case .lockedOut: Text.lockedOut.write(to: &line, in: words)
+    case .homeClosed: Text.homeClosed.write(to: &line, in: words)
     case .timedOut: Text.timedOut.write(to: &line, in: words)
     case .tooLong: Text.tooLong.write(to: &line, in: words)
     }

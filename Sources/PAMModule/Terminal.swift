@@ -144,16 +144,19 @@ struct HeldSignals: ~Copyable {
   }
 
   /// Whether one is held back that stops the program, or says that it was stopped.
-  var holdsStop: Bool {
+  var holdsStop: Bool { holds(SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT) }
+
+  /// Whether one is held back with which somebody ends the program.
+  var holdsEnd: Bool { holds(SIGHUP, SIGINT, SIGQUIT, SIGTERM) }
+
+  private func holds(_ a: Int32, _ b: Int32, _ c: Int32, _ d: Int32) -> Bool {
     var pending = sigset_t()
     sigemptyset(&pending)
     sigpending(&pending)
-    return holds(SIGTSTP, &pending) || holds(SIGTTIN, &pending) || holds(SIGTTOU, &pending)
-      || holds(SIGCONT, &pending)
-  }
-
-  private func holds(_ signal: Int32, _ pending: inout sigset_t) -> Bool {
     var watched = watched
-    return sigismember(&pending, signal) == 1 && sigismember(&watched, signal) == 1
+    func isHeld(_ signal: Int32) -> Bool {
+      sigismember(&pending, signal) == 1 && sigismember(&watched, signal) == 1
+    }
+    return isHeld(a) || isHeld(b) || isHeld(c) || isHeld(d)
   }
 }

@@ -9,7 +9,7 @@ enum Text: UInt8, CaseIterable {
   case queued
   case retryGeneral, retryTooShort, retryCenterFinger, retryRemoveFinger, retryTooFast
   case noMatch, noMatchOneLeft, noMatchSomeLeft, noMatchTryAgain
-  case lockedOut, timedOut, tooLong
+  case lockedOut, homeClosed, timedOut, tooLong
   case formerPasswordNeeded
   case leftThumb, leftIndex, leftMiddle, leftRing, leftLittle
   case rightThumb, rightIndex, rightMiddle, rightRing, rightLittle
@@ -37,6 +37,7 @@ enum Text: UInt8, CaseIterable {
     case .noMatchOneLeft: "Fingerprint not recognised: one try left."
     case .noMatchSomeLeft: "Fingerprint not recognised: {count} tries left."
     case .noMatchTryAgain: "Fingerprint not recognised: please try again."
+    case .homeClosed: "Your home is encrypted and opens with your password alone: please use your password."
     case .lockedOut: "Fingerprints are locked after too many misses: please use your password."
     case .timedOut: "No finger was seen in time."
     case .tooLong: "That is too long for a password."

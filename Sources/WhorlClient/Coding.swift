@@ -142,6 +142,11 @@ extension WhorlStatus {
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
     keybag = text("keybag")
     hasRecoveryKey = values["recovery-key"]?.asBool ?? false
+    agent = text("agent")
+    agentProgram = text("agent-program")
+    agentProcess = values["agent-pid"]?.asUInt32
+    homeKeeper = text("home")
+    isHomeLocked = values["home-locked"]?.asBool ?? false
     recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
   }
 }

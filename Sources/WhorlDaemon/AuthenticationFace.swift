@@ -3,6 +3,7 @@ internal import Enclave
 internal import GLibLoop
 internal import Glibc
 internal import Keychain
+internal import ReaderLink
 internal import SecretMemory
 
 /// `org.whorl.Authentication1`: hands each call to the enclave, with the caller that the bus names.
@@ -45,7 +46,8 @@ final class AuthenticationFace: BusHandler {
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {
     case ("GetStatus", 0):
-      return BusAnswer([.options(await status.values(for: caller.user))])
+      let values = await status.values(for: caller.user)
+      return BusAnswer([.options(values.merging(await agents.status(for: caller)) { old, _ in old })])
 
     case ("GetAccountStatus", 2):
       var options = try StrictOptions(arguments[1], what: "option")
@@ -124,12 +126,12 @@ final class AuthenticationFace: BusHandler {
 
     case ("RecoverWithKey", 1):
       let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
-      try await enclave.recover(user: caller.user, recoveryKey: secret)
+      try await enclave.recover(owner: owner, recoveryKey: secret)
       return BusAnswer()
 
     case ("RecoverWithPasscode", 1):
       let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
-      try await enclave.recover(user: caller.user, passcode: secret)
+      try await enclave.recover(owner: owner, passcode: secret)
       return BusAnswer()
 
     case ("LockKeys", 0):
@@ -184,18 +186,25 @@ final class AuthenticationFace: BusHandler {
       let fingers = try options.texts("fingers")
       let reader = try options.path("reader")
       try options.finish()
-      return BusAnswer([
-        .options(
-          try await trust.adopt(
-            try CallFrame.context(arguments[0]), owner, fingers: fingers, reader: reader))
-      ])
+      let context = try CallFrame.context(arguments[0])
+      let prints = try await trust.enrolled(caller.user, fingers: fingers, reader: reader)
+      let subject = PromptSubject(
+        context: context, deed: .adoptFingers, details: await trust.details(of: prints, caller.user))
+      let adopted = try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try await self.trust.adopt(scope.context, scope.owner, fingers: fingers, reader: reader, shown: prints)
+      }
+      return BusAnswer([.options(adopted)])
 
     case ("ListReaders", 0):
       return BusAnswer([.array(element: "a{sv}", try await trust.list(for: caller.user))])
 
     case ("TrustReader", 2):
-      try await trust.trust(
-        try CallFrame.context(arguments[0]), owner, reader: arguments[1].asString ?? "")
+      let context = try CallFrame.context(arguments[0])
+      let reader = try await trust.candidate(arguments[1].asString ?? "")
+      let subject = PromptSubject(context: context, deed: .trustReader, details: reader.details)
+      try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try await self.trust.trust(scope.context, scope.owner, reader)
+      }
       return BusAnswer()
 
     case ("DistrustReader", 1):
@@ -230,6 +239,15 @@ final class AuthenticationFace: BusHandler {
     guard await !sessions.isRemote(caller.connection) else {
       throw BusMethodError.whorl(
         "BiometryNotAvailable", "A finger cannot be given from a remote session; use your password.")
+    }
+    // A finger would let somebody in whose home is not there.
+    guard await frame.accounts.homeState(of: account)?.isLocked != true else {
+      Log.notice("no finger for \(account.name.printable): the home is encrypted and opens with the password alone")
+      ProgressSignals.tellHomeClosed(request.operation, to: caller.connection, on: frame.bus)
+      throw BusMethodError.whorl(
+        "BiometryNotAvailable",
+        "The home of \(account.name.printable) is encrypted and opens with the password alone; use your password for the "
+          + "first login.")
     }
     await enclave.learn(account.user, .named(account.name))
     let finger = try await frame.withProgress(request, for: caller) { progress in

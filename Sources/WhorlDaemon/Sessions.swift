@@ -122,10 +122,19 @@ final class Sessions {
     if case .session(let path) = entries[connection]?.place { facts[path]?.standing ?? .unknown } else { known(user) }
   }
 
-  /// Whether a program is in a session that came over the network.
+  /// Whether a program is in a session that came over the network, or is in none, or left over from one that has ended,
+  /// and all the sessions of its user came so (`systemd-run --user`, a terminal multiplexer).
   func isRemote(_ connection: String) async -> Bool {
-    guard case .session(let path) = await entry(of: connection)?.place else { return false }
-    return facts[path]?.isRemote ?? false
+    let place = await entry(of: connection)?.place
+    await list()
+    switch place {
+    case .session(let path):
+      guard let session = facts[path] else { return false }
+      guard session.isClosing, let user = session.user else { return session.isRemote }
+      return session.isRemote || SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
+    case .user(let user): return SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
+    case .nowhere, nil: return false
+    }
   }
 
   /// Where a user is, in whichever of his sessions.
@@ -175,8 +184,18 @@ final class Sessions {
       if facts[path] == nil { await load(path) }
       return .session(path)
     }
-    // A service of root's is the machine's, whoever else has logged in as root.
-    return credentials.uid == 0 ? .nowhere : .user(credentials.uid)
+    guard credentials.uid == 0 else { return .user(credentials.uid) }
+    // sudo among a user's services is where he is. A service of root's own is the machine's, whoever else has logged in as
+    // root.
+    let path = await ask("GetUserByPID", [.uint32(pid)], expecting: "o")?.asObjectPath
+    guard let path, let user = await userID(path), user != 0 else { return .nowhere }
+    return .user(user)
+  }
+
+  /// The uid behind logind's object of a user.
+  private func userID(_ path: String) async -> UInt32? {
+    let arguments: [BusValue] = [.string("org.freedesktop.login1.User"), .string("UID")]
+    return await ask("Get", arguments, expecting: "v", at: path, of: Self.properties)?.unwrapped.asUInt32
   }
 
   /// What the kernel calls a process, which the program in it may have chosen: printable, at most 15 bytes.

@@ -44,7 +44,8 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     "timeout", "timeout=", "timeout=0", "timeout=301", "timeout=-1", "timeout=+1", "timeout= 1", "timeout=1 ",
     "timeout=1.5", "timeout=0x10", "timeout=ten", "timeout=99999999999999999999", "timeout=４", "TIMEOUT=10",
     "max-tries=0", "max-tries=6", "max-tries=", "max-tries=4294967297", "max_tries=2", "debug=1", "Debug", "debugg",
-    "", "=", "use_first_pass", "always-prompt=no", "trusted-readers=yes", "trusted-reader",
+    "", "=", "use_first_pass", "simultaneous=yes", "skip-services=", "skip-services", "passcode-after-boot=1",
+    "always-prompt=no", "trusted-readers=yes", "trusted-reader",
   ])
   func `a bad option is named and changes nothing`(argument: String) {
     let read = options(argument, "timeout=12")
@@ -52,6 +53,22 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     var expected = ModuleOptions()
     expected.timeout = 12
     #expect(read.options == expected)
+  }
+
+  @Test func `services that are left out are known by their whole names`() {
+    let read = options("simultaneous", "passcode-after-boot", "skip-services=su,sudo-i,,x").options
+    #expect(read.simultaneous && read.passcodeAfterBoot)
+    // The list is the argument itself, which is gone here: it is looked at while it is there.
+    let skipped = ["su", "sudo", "sudo-i", "x", "", "i", "su,sudo-i"].map { service in
+      service.withCString { name in
+        "skip-services=su,sudo-i,,x".withCString { argument in
+          [CText?(argument)].withUnsafeBufferPointer { list in
+            ModuleOptions(list.baseAddress, count: 1) { _ in }.skips(name)
+          }
+        }
+      }
+    }
+    #expect(skipped == [true, false, true, true, false, false, false])
   }
 
   @Test func `a silent wait is short, unless prompts are shown all the same`() {

@@ -15,9 +15,12 @@ LIMIT = 20
 
 
 class Terminal:
-    """Runs `command` as `user` with a new pty as its controlling terminal."""
+    """Runs `command` as `user` with a new pty as its controlling terminal.
 
-    def __init__(self, command, user=ALICE, environment=None, stdin=None, stdout=None, session=True):
+    `stdin`, `stdout` and `third` are descriptors that it gets as 0, 1 and 3.
+    """
+
+    def __init__(self, command, user=ALICE, environment=None, stdin=None, stdout=None, third=None):
         self.master, slave = pty.openpty()
         self.name = os.ttyname(slave)
         entry = pwd.getpwnam(user)
@@ -35,12 +38,13 @@ class Terminal:
         if self.pid == 0:
             try:
                 os.setsid()
-                if session:
-                    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+                fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
                 os.dup2(stdin if stdin is not None else slave, 0)
                 os.dup2(stdout if stdout is not None else slave, 1)
                 os.dup2(slave, 2)
-                os.closerange(3, 256)
+                if third is not None:
+                    os.dup2(third, 3)
+                os.closerange(3 if third is None else 4, 256)
                 os.initgroups(user, entry.pw_gid)
                 os.setgid(entry.pw_gid)
                 os.setuid(entry.pw_uid)
@@ -125,14 +129,19 @@ class Terminal:
     def signal(self, number, pid=None):
         os.kill(pid or self.pid, number)
 
-    def wait(self, seconds=LIMIT):
-        """The status: 0 and more an exit, less than 0 a signal."""
-        end = time.monotonic() + seconds
-        while self.status is None:
+    @property
+    def ended(self):
+        """Whether the program has ended; `status` is known then."""
+        if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
-                break
+        return self.status is not None
+
+    def wait(self, seconds=LIMIT):
+        """The status: 0 and more an exit, less than 0 a signal."""
+        end = time.monotonic() + seconds
+        while not self.ended:
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)

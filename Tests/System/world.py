@@ -13,6 +13,7 @@ SYSTEM_BUS = "unix:path=/run/dbus/system_bus_socket"
 # A second door of the same bus: whorld goes into private mode there, and has virtual readers.
 PRIVATE_BUS = "unix:path=/run/whorl/bus"
 ALICE, ALICE_UID, ALICE_PASSWORD = "alice", 1501, "alice's password"
+BOB, BOB_UID = "bob", 1502
 ROOT_PASSWORD = "root's password"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -33,7 +34,7 @@ class World:
     def __init__(self, module, programs):
         self.module, self.programs = module, programs
         self.children = []
-        self.whorld = None
+        self.whorld = self.polkit = None
         self.mount()
         self.add_users()
         self.set_options()
@@ -64,6 +65,7 @@ class World:
         def hashed(password):
             return run("openssl", "passwd", "-6", "-stdin", input=password).stdout.strip()
         run("useradd", "-m", "-u", str(ALICE_UID), "-s", "/bin/sh", "-p", hashed(ALICE_PASSWORD), ALICE)
+        run("useradd", "-m", "-u", str(BOB_UID), "-s", "/bin/sh", BOB)
         run("usermod", "-p", hashed(ROOT_PASSWORD), "root")
         self.set_sudoers("")
 
@@ -106,8 +108,13 @@ class World:
         self.children.remove(self.bus)
 
     def start_polkit(self):
+        """Starts the real polkitd; whoever asks is let in by root's finger or password."""
+        if self.polkit and self.polkit.poll() is None:
+            return
         os.makedirs("/etc/polkit-1/rules.d", exist_ok=True)
-        self.start(["/usr/lib/polkit-1/polkitd", "--no-debug"])
+        with open("/etc/polkit-1/rules.d/10-test.rules", "w") as file:
+            file.write('polkit.addAdminRule(function(action, subject) { return ["unix-user:root"]; });\n')
+        self.polkit = self.start(["/usr/lib/polkit-1/polkitd", "--no-debug"])
         self.wait_for_name("org.freedesktop.PolicyKit1")
 
     def wait_for_name(self, name):
