@@ -81,7 +81,7 @@ if [ -e build/pam_whorl.so ]; then
   exported="$(nm -D --defined-only build/pam_whorl.so | awk '{print $3}' | sort | tr '\n' ' ')"
   for name in $exported; do
     case "$name" in
-      pam_sm_authenticate* | pam_sm_setcred* | WHORL*) ;;
+      pam_sm_authenticate* | pam_sm_setcred* | pam_sm_chauthtok* | WHORL*) ;;
       *) fault "pam_whorl.so exports $name" ;;
     esac
   done
