@@ -4,7 +4,8 @@ set -eu
 build="make pkg-config gcc libc6-dev libfprint-2-dev libpam0g-dev libglib2.0-dev libsodium-dev libsqlite3-dev libssl-dev libsystemd-dev
   libseccomp-dev systemd"
 tests="dbus udev fprintd libpam-fprintd pamtester libpam-wrapper libnss-wrapper umockdev python3 python3-dbus python3-gi
-  python3-dbusmock python3-cairo clang-tidy swtpm man-db util-linux binutils openssl"
+  python3-dbusmock python3-cairo clang-tidy swtpm man-db util-linux binutils openssl sudo login
+  polkitd pkexec valgrind"
 wanted=""
 for group in "$@"; do
   case "$group" in

@@ -1,4 +1,4 @@
-internal import Keychain
+public import Keychain
 public import SecretMemory
 
 extension Enclave {
@@ -26,6 +26,17 @@ extension Enclave {
     try requireContext(context, owner)
     contexts[context]?.passcodeGiven(at: clock.uptime(), isForItemsOnly: isForItemsOnly)
     passcodeArrived(in: context)
+  }
+
+  /// Whether the right passcode was given since the machine started, and no wrong one after it. False where that cannot be
+  /// told.
+  public func passcodeGivenSinceBoot(_ user: UserID) -> Bool {
+    let clock = clock
+    let given = try? withKeychain(of: user) { keychain throws(KeychainError) in
+      let record = try keychain.lockout()
+      return record.passcodeFailures == 0 && !record.isDamaged && LockoutPolicy.isOfThisBoot(record, clock)
+    }
+    return given ?? false
   }
 
   /// Throws where no password is like that.
@@ -61,7 +72,9 @@ extension Enclave {
       let before = try charge(user)
       switch await passcodes.verify(user: user, passcode: passcode) {
       case .right:
-        try withKeychain(of: user) { keychain throws(KeychainError) in try store(LockoutRecord(), in: keychain) }
+        // With the boot, so that it is known that the passcode was given in it.
+        let record = LockoutRecord(bootID: clock.bootID())
+        try withKeychain(of: user) { keychain throws(KeychainError) in try store(record, in: keychain) }
         unrecorded.remove(user)
         await unlockKeybag(of: user, with: attempt)
         sawOwner(user)

@@ -315,6 +315,17 @@ public struct WhorlStatus: Hashable, Sendable {
   /// Where the keychain's device key is lost: what brings it back, of "recovery-key" and "passcode".
   public var recoverableBy: [String] = []
 
+  /// Logins at which no finger was asked for the last time.
+  public var loginRefusals: [LoginRefusal] = []
+
+  /// A PAM service at which no finger was asked for, and why.
+  public struct LoginRefusal: Hashable, Sendable {
+    /// The service, such as "sudo".
+    public var service = ""
+    /// One line for people.
+    public var reason = ""
+  }
+
   /// A status without anything.
   public init() {}
 }

@@ -16,7 +16,12 @@ enum StatusJSON {
       .init("recoverableBy", .texts(status.recoverableBy)), .init("deviceKey", .text(status.deviceKey)),
       .init("deviceKeyError", optional(status.deviceKeyError)), .init("storeError", optional(status.storeError)),
       .init("formerName", status.formerName.map(JSONText.text) ?? .null), .init("logins", .texts(wiring.services)),
+      .init("loginRefusals", .list(status.loginRefusals.map(refusal))),
     ])
+  }
+
+  private static func refusal(_ refusal: WhorlStatus.LoginRefusal) -> JSONText {
+    .object([.init("service", .text(refusal.service)), .init("reason", .text(refusal.reason))])
   }
 
   private static func reader(_ reader: WhorlStatus.Reader) -> JSONText {

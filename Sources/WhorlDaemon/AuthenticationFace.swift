@@ -16,19 +16,19 @@ final class AuthenticationFace: BusHandler {
   private let status: StatusReport
   private let removal: AccountRemoval
   private let notes: EnrollmentNotes
-  private let sessions: Sessions
+  private let logins: Logins
   private let trust: ReaderTrust
   private let agents: AgentRegistry
   private let releases: Releases
 
   init(
     frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
-    sessions: Sessions, trust: ReaderTrust, agents: AgentRegistry, releases: Releases
+    logins: Logins, trust: ReaderTrust, agents: AgentRegistry, releases: Releases
   ) {
     self.trust = trust
     self.releases = releases
     self.agents = agents
-    self.sessions = sessions
+    self.logins = logins
     self.removal = removal
     self.notes = notes
     self.frame = frame
@@ -45,7 +45,9 @@ final class AuthenticationFace: BusHandler {
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {
     case ("GetStatus", 0):
-      return BusAnswer([.options(await status.values(for: caller.user))])
+      var values = await status.values(for: caller.user)
+      values["login-refusals"] = logins.refusals(of: caller.user)
+      return BusAnswer([.options(values)])
 
     case ("GetAccountStatus", 2):
       var options = try StrictOptions(arguments[1], what: "option")
@@ -168,7 +170,7 @@ final class AuthenticationFace: BusHandler {
       return BusAnswer()
 
     case ("Authenticate", 3):
-      return try await authenticate(arguments, caller)
+      return try await logins.authenticate(arguments, caller)
 
     case ("ExplainEnrollment", 0):
       return BusAnswer([.string(notes.note(for: caller.connection))])
@@ -210,45 +212,6 @@ final class AuthenticationFace: BusHandler {
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
     }
-  }
-
-  /// For PAM: root may ask about everybody, others about themselves (screen lockers run as the user).
-  private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
-    let name = arguments[0].asString ?? ""
-    var options = try StrictOptions(arguments[2], what: "option")
-    let demandsTrust = try options.flag("trusted-readers") ?? false
-    let request = try VerificationRequest(&options)
-    try options.finish()
-    let found: Account?
-    do {
-      found = try await frame.accounts.named(name, for: caller.user)
-    } catch {
-      throw BusMethodError.whorl("Failed", error.line)
-    }
-    guard let account = found else {
-      // Others learn nothing about which accounts there are.
-      guard caller.user.rawValue == 0 else {
-        throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
-      }
-      throw BusMethodError.whorl("NoSuchUser", "There is no user of that name.")
-    }
-    guard caller.user.rawValue == 0 || caller.user == account.user else {
-      throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
-    }
-    // Whoever touches the reader sits at the machine, and may mean something else by it.
-    guard await !sessions.isRemote(caller.connection) else {
-      throw BusMethodError.whorl(
-        "BiometryNotAvailable", "A finger cannot be given from a remote session; use your password.")
-    }
-    await enclave.learn(account.user, .named(account.name))
-    let finger = try await frame.withProgress(request, for: caller) { progress in
-      // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
-      progress(.queued)
-      return try await self.enclave.authenticate(
-        user: account.user, for: caller.connection, demandsTrust: demandsTrust, options: request.options,
-        progress: progress)
-    }
-    return BusAnswer([.string(finger)])
   }
 }
 

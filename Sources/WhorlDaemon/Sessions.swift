@@ -45,6 +45,8 @@ final class Sessions {
   private var sessionHandlers: [@GLibActor (UserID, SessionLocks) -> Void] = []
   /// What was told of each user's sessions.
   private var told: [UInt32: SessionLocks] = [:]
+  /// Whether the lid is closed; false where nobody says so.
+  private(set) var isLidClosed = false
   /// Whether all sessions were learnt since logind began.
   private var isListed = false
 
@@ -68,10 +70,10 @@ final class Sessions {
     subscriptions = [
       try follow(Self.name, Self.session) { $0.changed($1, $2) },
       try follow(Self.name, Self.manager) { sessions, _, values in
-        if values["LidClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+        sessions.lidChanged(values["LidClosed"])
       },
       try follow("org.freedesktop.UPower", "org.freedesktop.UPower") { sessions, _, values in
-        if values["LidIsClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+        sessions.lidChanged(values["LidIsClosed"])
       },
       try bus.subscribe(sender: Self.name, interface: Self.session, member: "Lock") { [weak self] _ in
         for handler in self?.lockHandlers ?? [] { handler() }
@@ -122,10 +124,23 @@ final class Sessions {
     if case .session(let path) = entries[connection]?.place { facts[path]?.standing ?? .unknown } else { known(user) }
   }
 
-  /// Whether a program is in a session that came over the network.
+  /// Whether a program is in a session that came over the network, or serves a user who has no other: polkit's helper is
+  /// root's, and runs among the user's services.
   func isRemote(_ connection: String) async -> Bool {
+    switch await entry(of: connection)?.place {
+    case .session(let path): return facts[path]?.isRemote ?? false
+    case .user(let user):
+      await list()
+      let sessions = facts.values.filter { $0.user == user && $0.isPersonal && !$0.isClosing }
+      return !sessions.isEmpty && sessions.allSatisfy(\.isRemote)
+    case .nowhere, nil: return false
+    }
+  }
+
+  /// Whether a program is in a session that its seat has switched away from.
+  func isInBackground(_ connection: String) async -> Bool {
     guard case .session(let path) = await entry(of: connection)?.place else { return false }
-    return facts[path]?.isRemote ?? false
+    return facts[path]?.standing == .background
   }
 
   /// Where a user is, in whichever of his sessions.
@@ -148,6 +163,9 @@ final class Sessions {
     guard case .session(let path) = await entry(of: connection)?.place else { return nil }
     return path
   }
+
+  /// Has logind say what it knows, where it has not yet.
+  func know() async { await list() }
 
   /// Where a session is.
   func standing(ofSession path: String) -> Standing { facts[path]?.standing ?? .unknown }
@@ -175,23 +193,9 @@ final class Sessions {
       if facts[path] == nil { await load(path) }
       return .session(path)
     }
+    if let owner = Self.sliceOwner(pid) { return .user(owner) }
     // A service of root's is the machine's, whoever else has logged in as root.
     return credentials.uid == 0 ? .nowhere : .user(credentials.uid)
-  }
-
-  /// What the kernel calls a process, which the program in it may have chosen: printable, at most 15 bytes.
-  static func program(_ pid: UInt32) -> String? {
-    let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var text = [UInt8](repeating: 0, count: 64)
-    let length = read(file, &text, text.count)
-    guard length > 0 else { return nil }
-    // The program chooses it: nothing of it may look like our own words or move a terminal.
-    let plain = text[..<length].filter {
-      (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ")")
-    }
-    return plain.isEmpty ? nil : String(decoding: plain.prefix(15), as: UTF8.self)
   }
 
   // MARK: logind
@@ -206,6 +210,12 @@ final class Sessions {
       guard let self, signal.arguments.count == 3, let values = signal.arguments[1].asOptions else { return }
       handler(self, signal.path, values)
     }
+  }
+
+  private func lidChanged(_ value: BusValue?) {
+    guard let isClosed = value?.unwrapped.asBool else { return }
+    isLidClosed = isClosed
+    if !isClosed { tellActivity() }
   }
 
   private func changed(_ path: String, _ values: [String: BusValue]) {
@@ -243,6 +253,10 @@ final class Sessions {
         if let path = session.asStructure?.last?.asObjectPath { await load(path) }
       }
       isListed = true
+      let lid = await ask(
+        "Get", [.string(Self.manager), .string("LidClosed")], expecting: "v", of: Self.properties)
+      // What was told meanwhile is newer, and the same.
+      if let lid { isLidClosed = lid.unwrapped.asBool ?? false }
       tellLocks()
     }
     listing = task

@@ -22,7 +22,7 @@ extension ModuleSuite {
       }.joined(separator: "\n") + "\n"
     }
 
-    @Test(arguments: ["sudo", "login", "polkit-1", "screenlock-finger"])
+    @Test(arguments: ["sudo", "login", "polkit-1", "screenlock-finger", "screenlock-password", "gdm-fingerprint"])
     func `an example opens for a match or the right password alone`(name: String) async throws {
       let bench = try await Bench()
       let text = try String(contentsOfFile: Bench.projectFolder + "/pam/examples/\(name)", encoding: .utf8)
@@ -66,7 +66,7 @@ extension ModuleSuite {
     {
       let bench = try await Bench()
       let (common, removable) = try await StackTests.commonAuth(TemporaryFolder())
-      #expect(common.contains("pam_whorl.so always-prompt\n"))
+      #expect(common.contains("pam_whorl.so simultaneous always-prompt\n"))
       #expect(removable)
       try await PamWrapperLock.hold {
         for helper in StackTests.helpers(bench.folder) {

@@ -10,6 +10,9 @@
 //   --alarm               SIGALRM every 10 ms, with a handler
 //   --children            forks a child that ends at once before each call, with a SIGCHLD handler
 //   --repeat=N            N times pam_start to pam_end, each also in a forked child
+//   --alone               without the forked children
+//   --again=N             N times pam_authenticate in each
+//   --tty                 PAM_TTY, the terminal on standard input
 //   --setcred             also pam_setcred, whose code is printed
 //   --out=FILE            where the lines go (default: standard output)
 // Without USER, PAM asks for it, and the conversation answers "asked".
@@ -155,8 +158,9 @@ static void compare(const struct state *before, const struct state *after) {
 }
 
 struct request {
-  const char *folder, *service, *user, *remote_host;
+  const char *folder, *service, *user, *remote_host, *terminal;
   int flags;
+  int again;
   enum conversation kind;
   bool setcred;
 };
@@ -172,7 +176,12 @@ static int authenticate(struct request *request, int *setcred) {
   if (request->remote_host != NULL) {
     pam_set_item(handle, PAM_RHOST, request->remote_host);
   }
-  result = pam_authenticate(handle, request->flags);
+  if (request->terminal != NULL) {
+    pam_set_item(handle, PAM_TTY, request->terminal);
+  }
+  for (int i = 0; i < request->again; i++) {
+    result = pam_authenticate(handle, request->flags);
+  }
   if (request->setcred) {
     *setcred = pam_setcred(handle, PAM_ESTABLISH_CRED);
   }
@@ -181,11 +190,12 @@ static int authenticate(struct request *request, int *setcred) {
 }
 
 int main(int argc, char **argv) {
-  struct request request = {.kind = ANSWER};
+  struct request request = {.kind = ANSWER, .again = 1};
   bool closed = false;
   bool blocked = false;
   bool alarming = false;
   bool forking = false;
+  bool alone = false;
   int repeat = 1;
   out = stdout;
   int next = 1;
@@ -212,6 +222,12 @@ int main(int argc, char **argv) {
       forking = true;
     } else if (strncmp(option, "--repeat=", 9) == 0) {
       repeat = atoi(value);
+    } else if (strcmp(option, "--alone") == 0) {
+      alone = true;
+    } else if (strncmp(option, "--again=", 8) == 0) {
+      request.again = atoi(value);
+    } else if (strcmp(option, "--tty") == 0) {
+      request.terminal = ttyname(0);
     } else if (strcmp(option, "--setcred") == 0) {
       request.setcred = true;
     } else if (strncmp(option, "--out=", 6) == 0) {
@@ -266,7 +282,7 @@ int main(int argc, char **argv) {
       fprintf(out, "result %d\n", result);
       last = result;
     }
-    if (repeat > 1) {
+    if (repeat > 1 && !alone) {
       const pid_t child = fork();
       if (child == 0) {
         _exit(authenticate(&request, &setcred) == result ? 0 : 1);
