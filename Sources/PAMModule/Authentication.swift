@@ -195,7 +195,11 @@ struct Authentication: ~Copyable {
       let outcome = Outcome(errorName: error)
       let isLockout = equals(error, "org.whorl.Error.BiometryLockout")
       // What the conversation makes of these last words changes nothing.
-      if isLockout { _ = conversation.show(.lockedOut) } else if outcome == .timedOut { _ = conversation.show(.timedOut) }
+      if isLockout {
+        _ = conversation.show(.lockedOut)
+      } else if outcome == .timedOut {
+        _ = conversation.show(.timedOut)
+      }
       return outcome
     }
     guard

@@ -42,7 +42,8 @@ enum Outcome: Int32, CaseIterable {
     case .noMatch: PAM_AUTH_ERR
     case .unknownUser: PAM_USER_UNKNOWN
     case .conversationFailed: PAM_CONV_ERR
-    case .remote, .unattended, .passedOver, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon, .garbage:
+    case .remote, .unattended, .passedOver, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon,
+      .garbage:
       PAM_AUTHINFO_UNAVAIL
     }
   }

@@ -318,7 +318,8 @@ struct StatusReport: Sendable, Equatable {
   private mutating func addRefusals(_ status: WhorlStatus) {
     for refusal in status.loginRefusals {
       let (reason, remedy) = Escaping.parts(clause(refusal.reason))
-      add("", "\(Escaping.shown(refusal.service, limit: 64)) asked for no finger the last time: \(reason)", todo: remedy)
+      add(
+        "", "\(Escaping.shown(refusal.service, limit: 64)) asked for no finger the last time: \(reason)", todo: remedy)
     }
   }
 

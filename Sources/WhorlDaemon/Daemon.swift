@@ -107,7 +107,8 @@ public enum Daemon {
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
       frame: frame, enclave: enclave, status: status, removal: removal, notes: notes,
-      logins: Logins(frame: frame, enclave: enclave, sessions: sessions), trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
+      logins: Logins(frame: frame, enclave: enclave, sessions: sessions),
+      trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
     let onFingerStatus: @GLibActor (ReaderID, Bool, Bool) -> Void = {
       [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)

@@ -44,7 +44,8 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     "timeout", "timeout=", "timeout=0", "timeout=301", "timeout=-1", "timeout=+1", "timeout= 1", "timeout=1 ",
     "timeout=1.5", "timeout=0x10", "timeout=ten", "timeout=99999999999999999999", "timeout=４", "TIMEOUT=10",
     "max-tries=0", "max-tries=6", "max-tries=", "max-tries=4294967297", "max_tries=2", "debug=1", "Debug", "debugg",
-    "", "=", "use_first_pass", "simultaneous=yes", "skip-services=", "skip-services", "passcode-after-boot=1", "always-prompt=no", "trusted-readers=yes", "trusted-reader",
+    "", "=", "use_first_pass", "simultaneous=yes", "skip-services=", "skip-services", "passcode-after-boot=1",
+    "always-prompt=no", "trusted-readers=yes", "trusted-reader",
   ])
   func `a bad option is named and changes nothing`(argument: String) {
     let read = options(argument, "timeout=12")
