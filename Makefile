@@ -119,7 +119,7 @@ install:
 	install -m 644 data/polkit/org.whorl.policy $(DESTDIR)$(POLKITDIR)/org.whorl.policy
 	install -m 644 data/sysusers.d/whorl.conf $(DESTDIR)$(SYSUSERSDIR)/whorl.conf
 	install -m 644 udev/70-whorl.rules $(DESTDIR)$(UDEVDIR)/70-whorl.rules
-	install -m 644 pam/pam-configs/whorl $(DESTDIR)$(PAMCONFIGDIR)/whorl
+	install -m 644 pam/pam-configs/whorl pam/pam-configs/whorl-login $(DESTDIR)$(PAMCONFIGDIR)/
 	test -e $(DESTDIR)/etc/pam.d/whorl-passcode || install -m 644 pam/whorl-passcode $(DESTDIR)/etc/pam.d/whorl-passcode
 	for f in org.whorl net.reactivated.Fprint; do $(INSTALL_SUBSTITUTE) data/dbus/$$f.service.in \
 	  > $(DESTDIR)$(BUSSERVICEDIR)/$$f.service; chmod 644 $(DESTDIR)$(BUSSERVICEDIR)/$$f.service; done
@@ -139,7 +139,7 @@ install:
 	    udevadm trigger --subsystem-match=usb --subsystem-match=spidev --subsystem-match=hidraw; fi; \
 	  dbus-send --system --type=method_call --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig \
 	    2>/dev/null || true; \
-	  echo "Installed. Next: whorl enroll, then: sudo pam-auth-update --enable whorl"; fi
+	  echo "Installed. Next: whorl enroll, then: sudo pam-auth-update --enable whorl whorl-login"; fi
 
 uninstall:
 	pam/unwire.sh "$(DESTDIR)"
@@ -148,7 +148,8 @@ uninstall:
 	  mv $(DESTDIR)/etc/pam.d/whorl-passcode $(DESTDIR)/etc/pam.d/whorl-passcode.saved; \
 	  echo "Your changed /etc/pam.d/whorl-passcode is kept as whorl-passcode.saved."; fi
 	rm -f $(DESTDIR)$(BINDIR)/whorl $(DESTDIR)$(PAMDIR)/pam_whorl.so $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf \
-	  $(DESTDIR)$(POLKITDIR)/org.whorl.policy $(DESTDIR)$(PAMCONFIGDIR)/whorl $(DESTDIR)/etc/pam.d/whorl-passcode \
+	  $(DESTDIR)$(POLKITDIR)/org.whorl.policy $(DESTDIR)$(PAMCONFIGDIR)/whorl $(DESTDIR)$(PAMCONFIGDIR)/whorl-login \
+	  $(DESTDIR)/etc/pam.d/whorl-passcode \
 	  $(DESTDIR)$(BUSSERVICEDIR)/org.whorl.service $(DESTDIR)$(BUSSERVICEDIR)/net.reactivated.Fprint.service \
 	  $(DESTDIR)$(UNITDIR)/whorld.service $(DESTDIR)$(COMPLETIONDIR)/whorl \
 	  $(DESTDIR)$(USERUNITDIR)/whorl-agent.service \

@@ -8,7 +8,7 @@ fault() { echo "lint: $*" >&2; status=1; }
 
 swift format lint --strict -r Package.swift Sources Tests || fault "swift format lint (make format mends most)"
 
-clang-tidy --quiet pam/pam_whorl.c -- -Wall -Wextra -ISources/CPAM || fault "clang-tidy on pam/pam_whorl.c"
+clang-tidy --quiet pam/*.c -- -Wall -Wextra -D_GNU_SOURCE -ISources/CPAM || fault "clang-tidy on pam/*.c"
 
 for page in data/man/*.[18]; do
   out="$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "pam_whorl.h"
+#include "token.h"
 
 // The version script says the same; both, so that a forgotten line in either shows at link time.
 #define EXPORTED __attribute__((visibility("default")))
@@ -74,7 +75,7 @@ static const char *text_item(const pam_handle_t *handle, int type) {
   return pam_get_item(handle, type, &item) == PAM_SUCCESS ? item : NULL;
 }
 
-EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+static struct whorl_pam_host make_host(pam_handle_t *pamh, int flags, int argc, const char **argv) {
   const struct whorl_pam_host host = {
       .handle = pamh,
       .argc = argc,
@@ -88,11 +89,28 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
       .own_user = getuid(),
       .get_user = get_user,
       .show = show,
+      .seal_token = whorl_seal_token,
+      .take_token = whorl_take_token,
+      .transaction = whorl_transaction,
       .set_password = set_password,
       .is_news = is_news,
       .log = write_log,
   };
+  return host;
+}
+
+EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+  const struct whorl_pam_host host = make_host(pamh, flags, argc, argv);
   return whorl_pam_authenticate(&host);
+}
+
+// The module before us has changed the password in the second of libpam's two rounds; the first is not ours.
+EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+  if (((unsigned int)flags & PAM_UPDATE_AUTHTOK) == 0U) {
+    return PAM_IGNORE;
+  }
+  const struct whorl_pam_host host = make_host(pamh, flags, argc, argv);
+  return whorl_pam_password_changed(&host);
 }
 
 // There is nothing to set: success keeps the rest of the stack's verdict as it is.

@@ -6,7 +6,7 @@ set -eu
 destdir="${1-}"
 folder="$destdir/etc/pam.d"
 if [ -z "$destdir" ] && command -v pam-auth-update >/dev/null 2>&1 && [ -e /usr/share/pam-configs/whorl ]; then
-  pam-auth-update --package --remove whorl
+  pam-auth-update --package --remove whorl whorl-login
 fi
 [ -d "$folder" ] || exit 0
 status=0

@@ -26,6 +26,13 @@ struct whorl_pam_host {
   int (*get_user)(void *handle, const char *_Nullable *_Nonnull name);
   /// Shows one line as PAM_TEXT_INFO: a PAM code.
   int (*show)(void *handle, const char *text);
+  /// The password that the modules before took, or the one before a change, in a sealed memory file; -1 where there is
+  /// none. The caller closes it.
+  int (*seal_token)(void *handle, bool former);
+  /// Hands a text in a sealed memory file to the modules after this as the password, and wipes the file: a PAM code.
+  int (*take_token)(void *handle, int file);
+  /// 16 bytes at random, the same for each line of the stack until the program's pam_end; NULL where there are none.
+  const unsigned char *_Nullable (*_Nonnull transaction)(void *handle);
   /// Gives the modules after this one a password (PAM_AUTHTOK), of which libpam keeps a copy: a PAM code.
   int (*set_password)(void *handle, const char *text);
   /// Whether `reason` is another than the last one that this was asked about in the same pam_start.
@@ -36,5 +43,8 @@ struct whorl_pam_host {
 
 /// The whole of pam_sm_authenticate. Gives a PAM code, never PAM_IGNORE.
 int whorl_pam_authenticate(const struct whorl_pam_host *host);
+
+/// What pam_sm_chauthtok does once the password was changed. Gives PAM_IGNORE: the change stands, whatever comes of this.
+int whorl_pam_password_changed(const struct whorl_pam_host *host);
 
 #pragma clang assume_nonnull end

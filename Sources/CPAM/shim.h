@@ -3,6 +3,7 @@
 #include <security/pam_modules.h>
 #include <shadow.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "pam_whorl.h"
 #include "terminal.h"

@@ -79,8 +79,9 @@ extension Enclave {
     return context
   }
 
-  /// Touches of that user no longer count in any context.
+  /// Touches of that user no longer count in any context, nor in the next step of a login.
   func forgetTouches(of user: UserID) {
+    logins.forget(user)
     for (id, context) in contexts where context.owner.user == user { contexts[id]?.forgetTouch() }
   }
 }

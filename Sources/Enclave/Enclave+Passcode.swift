@@ -14,8 +14,15 @@ extension Enclave {
     _ context: ContextID, owner: ContextOwner, passcode: consuming SecretBytes, isForItemsOnly: Bool = false
   ) async throws(EnclaveError) {
     try requireContext(context, owner)
+    try await verifyPasscode(of: owner.user, passcode)
+    try requireContext(context, owner)
+    contexts[context]?.passcodeGiven(at: clock.uptime(), isForItemsOnly: isForItemsOnly)
+    passcodeArrived(in: context)
+  }
+
+  /// Looks at a passcode as `providePasscode` does, for no context: the right one unlocks the keys.
+  func verifyPasscode(of user: UserID, _ passcode: consuming SecretBytes) async throws(EnclaveError) {
     try Self.check(passcode)
-    let user = owner.user
     guard passcodeChecks.insert(user).inserted else {
       throw .busy("a password of user \(user) is being checked already; try again when that has ended")
     }
@@ -23,9 +30,6 @@ extension Enclave {
     let attempt = HeldSecret(passcode)
     let check = Task { await self.checkPasscode(of: user, attempt) }
     try await check.value.get()
-    try requireContext(context, owner)
-    contexts[context]?.passcodeGiven(at: clock.uptime(), isForItemsOnly: isForItemsOnly)
-    passcodeArrived(in: context)
   }
 
   /// Whether the right passcode was given since the machine started, and no wrong one after it. False where that cannot be

@@ -34,9 +34,11 @@ extension Enclave {
   /// - Parameters:
   ///   - connection: the bus connection of the program that asks.
   ///   - demandsTrust: whether only what would open a secret will do: a registered print on a trusted reader.
+  ///   - transaction: the login that this is part of; a touch that would open a secret is remembered for the step that
+  ///     follows (`completeLogin`).
   /// - Returns: the name of the finger that matched.
   public func authenticate(
-    user: UserID, for connection: String = "", demandsTrust: Bool = false,
+    user: UserID, for connection: String = "", demandsTrust: Bool = false, transaction: LoginTransaction? = nil,
     options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> String {
     try requireUnlocked(user)  // at once, without waiting in a queue
@@ -46,6 +48,7 @@ extension Enclave {
     guard !Task.isCancelled else { throw .appCancel }
     guard case .touch(let touch) = proof else { throw .failed("a login was let through without a touch; refused") }
     if demandsTrust { try requireForSecrets(touch, of: user) }
+    if let transaction { rememberTouch(touch, of: user, in: transaction) }
     return touch.finger
   }
 

@@ -115,8 +115,12 @@ extension Enclave {
     _ context: ContextID, owner: ContextOwner, passcode: consuming SecretBytes
   ) async throws(EnclaveError) {
     try requireContext(context, owner)
+    try await takeFormerPasscode(of: owner.user, passcode)
+  }
+
+  /// What `provideFormerPasscode` does, for no context.
+  func takeFormerPasscode(of user: UserID, _ passcode: consuming SecretBytes) async throws(EnclaveError) {
     try Self.check(passcode)
-    let user = owner.user
     guard pendingPasscodes[user] != nil else {
       throw .parameter("no former password is waited for; give the login password first")
     }

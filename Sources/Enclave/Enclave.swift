@@ -65,6 +65,8 @@ public actor Enclave {
   var passcodeChecks: Set<UserID> = []
   /// Passcodes that are right and do not open the keybag yet, for which the former one is needed.
   var pendingPasscodes: [UserID: StretchedPassword] = [:]
+  /// Logins whose touch would have opened a secret, until their next step.
+  var logins = LoginTouches()
   /// What the sessions of a user are, as far as somebody told.
   var sessions: [UserID: SessionLockState] = [:]
   let stretching = Stretching()

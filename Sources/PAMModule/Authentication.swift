@@ -3,9 +3,9 @@ import CSystemd
 
 /// One pam_sm_authenticate.
 struct Authentication: ~Copyable {
-  private let host: whorl_pam_host
-  private let options: ModuleOptions
-  private var budget: TimeBudget
+  let host: whorl_pam_host
+  let options: ModuleOptions
+  var budget: TimeBudget
 
   /// Names of users longer than this belong to nobody: it is what LOGIN_NAME_MAX leaves.
   static let longestName = 255
@@ -23,7 +23,9 @@ struct Authentication: ~Copyable {
   }
 
   mutating func run() -> Outcome {
-    let outcome = withUnsafeTemporaryAllocation(of: CChar.self, capacity: TypedLine.capacity) { authenticate($0) }
+    let outcome =
+      options.login
+      ? loginStep() : withUnsafeTemporaryAllocation(of: CChar.self, capacity: TypedLine.capacity) { authenticate($0) }
     if let priority = outcome.priority, host.is_news(host.handle, outcome.rawValue) {
       log(priority, outcome.text)
     } else if options.debug {
@@ -111,7 +113,8 @@ struct Authentication: ~Copyable {
       call.append(option: "operation", uint64: operation), call.append(option: "timeout", uint32: seconds),
       call.append(option: "max-tries", uint32: options.maxTries),
       !options.trustedReaders || call.append(option: "trusted-readers", flag: true),
-      !options.passcodeAfterBoot || call.append(option: "passcode-after-boot", flag: true), call.close()
+      !options.passcodeAfterBoot || call.append(option: "passcode-after-boot", flag: true), append(transactionTo: call),
+      call.close()
     else { return .answer(.noDaemon) }
     let cookie = try bus.send(call)
     budget.requestSent(now: csystemd_monotonic_usec(), seconds: seconds)
@@ -121,7 +124,7 @@ struct Authentication: ~Copyable {
   }
 
   /// The bus's answer to who owns whorld's name, for which it starts whorld where it must.
-  private mutating func findOwner(_ bus: borrowing BusConnection) throws(BusFailure) -> BusMessage {
+  mutating func findOwner(_ bus: borrowing BusConnection) throws(BusFailure) -> BusMessage {
     let owner = try askAboutWhorld("GetNameOwner", bus)
     guard let error = owner.errorName else { return owner }
     guard equals(error, "org.freedesktop.DBus.Error.NameHasNoOwner") else { throw .broken }
@@ -139,7 +142,7 @@ struct Authentication: ~Copyable {
   }
 
   /// Whether the process with that unique name runs as root, or as this very user where that is enough.
-  private func isTrusted(_ daemon: CText, _ bus: borrowing BusConnection) throws(BusFailure) -> Bool {
+  func isTrusted(_ daemon: CText, _ bus: borrowing BusConnection) throws(BusFailure) -> Bool {
     let answer = try bus.ask(bus.newBusCall("GetConnectionUnixUser", about: daemon), until: budget.deadline)
     guard answer.hasSignature("u"), let user = answer.readUInt32() else { return false }
     return user == 0 || (host.own_user_is_trusted && user == host.own_user)
@@ -209,7 +212,7 @@ struct Authentication: ~Copyable {
     return .match
   }
 
-  private func log(_ priority: Int32, _ text: StaticString) {
+  func log(_ priority: Int32, _ text: StaticString) {
     withCString(text) { host.log(host.handle, priority, $0) }
   }
 }

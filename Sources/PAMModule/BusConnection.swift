@@ -101,6 +101,37 @@ struct BusMessage: ~Copyable {
     return append(option: key, type: .boolean, signature: "b", value: &value)
   }
 
+  /// Appends one entry of an a{sv} that is open.
+  func append(option key: StaticString, bytes: UnsafePointer<UInt8>, count: Int) -> Bool {
+    open(.entry, "sv") && append(text: key) && open(.variant, "ay")
+      && sd_bus_message_append_array(raw, BusType.byte.code, bytes, count) >= 0 && close() && close()
+  }
+
+  /// Appends an array of one descriptor, of which the message keeps a duplicate, or of none (-1).
+  func append(handles file: CInt) -> Bool {
+    var file = file
+    return open(.array, "h") && (file < 0 || sd_bus_message_append_basic(raw, BusType.handle.code, &file) >= 0)
+      && close()
+  }
+
+  /// Appends a descriptor, of which the message keeps a duplicate.
+  func append(handle file: CInt) -> Bool {
+    var file = file
+    return sd_bus_message_append_basic(raw, BusType.handle.code, &file) >= 0
+  }
+
+  /// The next value as a descriptor, which is the message's own; nil where it is none.
+  func readHandle() -> CInt? {
+    var file: CInt = -1
+    return sd_bus_message_read_basic(raw, BusType.handle.code, &file) > 0 ? file : nil
+  }
+
+  /// The next value as a boolean; nil where it is none.
+  func readFlag() -> Bool? {
+    var value: CInt = 0
+    return sd_bus_message_read_basic(raw, BusType.boolean.code, &value) > 0 ? value != 0 : nil
+  }
+
   private func append(
     option key: StaticString, type: BusType, signature: StaticString, value: UnsafeRawPointer
   ) -> Bool {
@@ -117,7 +148,7 @@ struct BusMessage: ~Copyable {
 
 /// D-Bus type codes.
 enum BusType {
-  case string, boolean, uint32, uint64, array, variant, entry
+  case string, boolean, uint32, uint64, byte, handle, array, variant, entry
 
   var code: CChar {
     switch self {
@@ -125,6 +156,8 @@ enum BusType {
     case .boolean: 0x62
     case .uint32: 0x75
     case .uint64: 0x74
+    case .byte: 0x79
+    case .handle: 0x68
     case .array: 0x61
     case .variant: 0x76
     case .entry: 0x65

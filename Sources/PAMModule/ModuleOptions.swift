@@ -13,6 +13,10 @@ struct ModuleOptions: Equatable {
   var alwaysPrompt = false
   /// Take only what would open a secret: a finger that was registered with the passcode, on a trusted reader.
   var trustedReaders = false
+  /// This line is the step after the password: it asks for no finger, and gives whorld the password that was taken.
+  var login = false
+  /// With `login`: hand what opens the login keyring to the modules after this.
+  var keyring = false
   /// On a terminal, ask for the finger and the password at once.
   var simultaneous = false
   /// Take no finger before the password was given since the machine started.
@@ -43,6 +47,10 @@ struct ModuleOptions: Equatable {
       alwaysPrompt = true
     } else if equals(argument, "trusted-readers") {
       trustedReaders = true
+    } else if equals(argument, "login") {
+      login = true
+    } else if equals(argument, "keyring") {
+      keyring = true
     } else if equals(argument, "simultaneous") {
       simultaneous = true
     } else if equals(argument, "passcode-after-boot") {

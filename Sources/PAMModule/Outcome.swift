@@ -6,6 +6,10 @@ import CSystemd
 enum Outcome: Int32, CaseIterable {
   /// A finger of the user matched.
   case match = 1
+  /// A line with `login`: whorld itself saw the finger or the password of this login.
+  case proven
+  /// A line with `login`: nothing to prove or to unlock.
+  case nothingToDo
   /// Every try was some other finger.
   case noMatch
   /// The name is none that whorld knows, or cannot be anyone's name.
@@ -38,12 +42,12 @@ enum Outcome: Int32, CaseIterable {
   /// which tells programs not to ask for the password any more.
   var code: Int32 {
     switch self {
-    case .match: PAM_SUCCESS
+    case .match, .proven: PAM_SUCCESS
     case .noMatch: PAM_AUTH_ERR
     case .unknownUser: PAM_USER_UNKNOWN
     case .conversationFailed: PAM_CONV_ERR
-    case .remote, .unattended, .passedOver, .notOffered, .timedOut, .noDaemon, .untrustedDaemon, .silentDaemon,
-      .garbage:
+    case .nothingToDo, .remote, .unattended, .passedOver, .notOffered, .timedOut, .noDaemon, .untrustedDaemon,
+      .silentDaemon, .garbage:
       PAM_AUTHINFO_UNAVAIL
     }
   }
@@ -51,7 +55,7 @@ enum Outcome: Int32, CaseIterable {
   /// How the log is told, once and not at each try; nil where there is nothing to tell, or whorld has told it.
   var priority: Int32? {
     switch self {
-    case .match, .noMatch, .unknownUser, .passedOver, .notOffered, .timedOut: nil
+    case .match, .proven, .nothingToDo, .noMatch, .unknownUser, .passedOver, .notOffered, .timedOut: nil
     case .remote, .unattended: LOG_INFO
     case .conversationFailed, .noDaemon, .silentDaemon: LOG_NOTICE
     case .untrustedDaemon, .garbage: LOG_ERR
@@ -77,6 +81,8 @@ enum Outcome: Int32, CaseIterable {
   var text: StaticString {
     switch self {
     case .match: "a finger matched"
+    case .proven: "whorld saw the finger or the password"
+    case .nothingToDo: "nothing to unlock"
     case .noMatch: "no finger matched"
     case .unknownUser: "the user is not known to whorld"
     case .conversationFailed: "the program's conversation function failed"

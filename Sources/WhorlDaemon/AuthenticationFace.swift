@@ -172,6 +172,12 @@ final class AuthenticationFace: BusHandler {
     case ("Authenticate", 3):
       return try await logins.authenticate(arguments, caller)
 
+    case ("CompleteLogin", 4):
+      return try await LoginSteps(frame: frame).complete(call, caller)
+
+    case ("ChangePasscode", 3):
+      return try await LoginSteps(frame: frame).changePasscode(call, caller)
+
     case ("ExplainEnrollment", 0):
       return BusAnswer([.string(notes.note(for: caller.connection))])
 

@@ -16,7 +16,7 @@ struct CallFrame {
 
   /// The methods that take a reader, look at all of them, or take a passcode or an administrator's word.
   private static let readerMethods: Set<String> = [
-    "Authenticate", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser", "AdoptFingers",
+    "Authenticate", "CompleteLogin", "ChangePasscode", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser", "AdoptFingers",
     "ListReaders", "TrustReader", "DistrustReader",
   ]
 
@@ -105,6 +105,17 @@ struct CallFrame {
     } catch {
       throw BusMethodError.whorl("Param", "The secret that came along cannot be taken: \(error)")
     }
+  }
+
+  /// The secret behind the one descriptor of an array; nil where the array is empty.
+  static func optionalSecret(
+    _ call: BusCall, _ value: BusValue, limit: Int, what: String
+  ) throws -> SecretBytes? {
+    guard let handles = value.asArray, handles.count <= 1 else {
+      throw BusMethodError.whorl("Param", "There can be one \(what) only.")
+    }
+    guard let handle = handles.first else { return nil }
+    return try secret(call, handle, limit: limit)
   }
 
   /// A descriptor with a secret, for an answer.

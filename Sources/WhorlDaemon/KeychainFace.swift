@@ -115,21 +115,9 @@ final class KeychainFace: BusHandler {
   }
 
   private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> NewSecret? {
-    guard let handles = value.asArray, handles.count <= 1 else {
-      throw BusMethodError.whorl("Param", "An update takes one secret or none.")
+    switch try CallFrame.optionalSecret(call, value, limit: KeychainLimits.secretBytes, what: "secret") {
+    case .some(let secret): return NewSecret(secret)
+    case .none: return nil
     }
-    guard let handle = handles.first else { return nil }
-    return NewSecret(try CallFrame.secret(call, handle, limit: KeychainLimits.secretBytes))
-  }
-}
-
-/// A new secret of an item's, for as many attempts at the update as it takes.
-private final class NewSecret: Sendable {
-  private let secret: SecretBytes
-
-  init(_ secret: consuming SecretBytes) { self.secret = secret }
-
-  func copy() throws(BusMethodError) -> SecretBytes {
-    do { return try secret.clone() } catch { throw .whorl("Failed", "The secret cannot be kept in memory: \(error)") }
   }
 }

@@ -32,10 +32,11 @@ final class Logins {
   func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
     var options = try StrictOptions(arguments[2], what: "option")
     let demandsTrust = try options.flag("trusted-readers") ?? false
+    let transaction = try LoginSteps.transaction(&options, caller)
     let wantsPasscode = try options.flag("passcode-after-boot") ?? false
     let request = try VerificationRequest(&options)
     try options.finish()
-    let account = try await account(named: arguments[0].asString ?? "", for: caller)
+    let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
     let key = LoginKey(user: account.user, service: arguments[1].asString ?? "")
     await enclave.learn(account.user, .named(account.name))
     do {
@@ -45,8 +46,8 @@ final class Logins {
         // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
         progress(.queued)
         return try await self.enclave.authenticate(
-          user: account.user, for: caller.connection, demandsTrust: demandsTrust, options: request.options,
-          progress: progress)
+          user: account.user, for: caller.connection, demandsTrust: demandsTrust, transaction: transaction,
+          options: request.options, progress: progress)
       }
       delays.succeeded(key)
       refusals.clear(key)
@@ -55,26 +56,6 @@ final class Logins {
       note(error, key, account.name)
       throw error
     }
-  }
-
-  private func account(named name: String, for caller: Caller) async throws -> Account {
-    let found: Account?
-    do {
-      found = try await frame.accounts.named(name, for: caller.user)
-    } catch {
-      throw BusMethodError.whorl("Failed", error.line)
-    }
-    guard let account = found else {
-      // Others learn nothing about which accounts there are.
-      guard caller.user.rawValue == 0 else {
-        throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
-      }
-      throw BusMethodError.whorl("NoSuchUser", "There is no user of that name.")
-    }
-    guard caller.user.rawValue == 0 || caller.user == account.user else {
-      throw BusMethodError.whorl("Denied", "You may authenticate yourself only.")
-    }
-    return account
   }
 
   /// Whoever touches the reader sits at the machine, and may mean something else by it.

@@ -10,10 +10,15 @@ extension ModuleSuite {
 
     /// The auth lines of a service file with pam_debug in the place of pam_unix, and of ours where a verdict is given;
     /// what pamtester does not ask for is left out, and so are the delays.
-    static func withVerdicts(_ text: String, finger: String? = nil, password: String) -> String {
+    /// - Parameter login: what our line after the login says; nil for the finger's verdict.
+    static func withVerdicts(
+      _ text: String, finger: String? = nil, password: String, login: String? = nil
+    ) -> String {
       text.split(separator: "\n").filter { $0.hasPrefix("auth") }.map { line in
         let line = line.replacingOccurrences(of: "delay=3000000", with: "delay=0")
-        for (module, verdict) in [("pam_whorl.so", finger), ("pam_unix.so", Optional(password))] {
+        for (module, verdict) in [
+          ("pam_whorl.so login", login), ("pam_whorl.so", finger), ("pam_unix.so", Optional(password)),
+        ] {
           if let verdict, let range = line.range(of: module) {
             return line[..<range.lowerBound] + "pam_debug.so auth=\(verdict)"
           }
@@ -51,14 +56,55 @@ extension ModuleSuite {
       ]
     }
 
-    /// common-auth as Debian's own tool writes it with our profile, and whether the tool could take it out again.
-    static func commonAuth(_ folder: TemporaryFolder) async throws -> (text: String, removable: Bool) {
+    /// common-auth, or another of the common files, as Debian's own tool writes it with our profiles, and whether the tool
+    /// could take it out again.
+    static func commonAuth(
+      _ folder: TemporaryFolder, profiles: [String] = ["whorl"], file: String = "common-auth"
+    ) async throws -> (text: String, removable: Bool) {
       let ended = try await RunningProgram.run(
-        Bench.tool("auth_update.sh"), [Bench.projectFolder + "/pam/pam-configs/whorl", folder.path],
+        Bench.tool("auth_update.sh"), [folder.path] + profiles.map { Bench.projectFolder + "/pam/pam-configs/\($0)" },
         environment: Bench.plainEnvironment)
       guard ended.status == 0 else { throw BenchError("pam-auth-update: \(ended.errorText)") }
-      let read = { (state: String) in try String(contentsOfFile: folder("\(state)/common-auth"), encoding: .utf8) }
+      let read = { (state: String) in try String(contentsOfFile: folder("\(state)/\(file)"), encoding: .utf8) }
       return (try read("with"), try read("before") == read("after"))
+    }
+
+    @Test func `with the step after the login it still opens for a match or the right password alone`() async throws {
+      let bench = try await Bench()
+      let (common, removable) = try await StackTests.commonAuth(
+        TemporaryFolder(), profiles: ["whorl", "whorl-login"])
+      #expect(removable)
+      let lines = common.split(separator: "\n").map(String.init)
+      let deny = try #require(lines.firstIndex { $0.contains("pam_deny.so") })
+      let login = try #require(lines.firstIndex { $0.hasSuffix("pam_whorl.so login keyring") })
+      #expect(deny < login, "only who was let in gets there")
+      #expect(lines.last { $0.hasPrefix("auth") } == lines[login], "behind modules that need the password itself")
+      try await PamWrapperLock.hold {
+        for helper in StackTests.helpers(bench.folder) {
+          for finger in ["success", "auth_err", "authinfo_unavail"] {
+            for password in ["success", "auth_err"] {
+              for step in ["success", "auth_err", "authinfo_unavail"] {
+                let stack = StackTests.withVerdicts(common, finger: finger, password: password, login: step)
+                try bench.folder.write(helper + stack, to: "pam.d/whorl-test")
+                let granted = try await bench.pamtester() == Bench.Word.granted
+                #expect(
+                  granted == (finger == "success" || password == "success"), "\(helper)\(finger), \(password), \(step)")
+              }
+            }
+          }
+        }
+      }
+    }
+
+    @Test func `the profile for the step after the login has passwords told too`() async throws {
+      let (common, removable) = try await StackTests.commonAuth(
+        TemporaryFolder(), profiles: ["whorl-login"], file: "common-password")
+      #expect(removable)
+      let lines = common.split(separator: "\n").filter { $0.hasPrefix("password") }.map(String.init)
+      let unix = try #require(lines.firstIndex { $0.contains("pam_unix.so") })
+      let whorl = try #require(lines.firstIndex { $0.contains("pam_whorl.so") })
+      #expect(unix < whorl)
+      #expect(lines[whorl].contains("optional"))
     }
 
     @Test func `our pam-auth-update profile denies whatever stands before it and whatever the module says`()

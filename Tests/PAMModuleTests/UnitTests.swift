@@ -84,9 +84,9 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
 }
 
 @Suite struct OutcomeTests {
-  @Test func `only a match succeeds and nothing is ever ignored`() {
+  @Test func `only what whorld saw succeeds and nothing is ever ignored`() {
     for outcome in Outcome.allCases {
-      #expect((outcome.code == PAM_SUCCESS) == (outcome == .match))
+      #expect((outcome.code == PAM_SUCCESS) == [.match, .proven].contains(outcome))
       #expect(outcome.code != PAM_IGNORE)
     }
   }

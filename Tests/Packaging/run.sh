@@ -52,7 +52,8 @@ for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec
   usr/local/share/dbus-1/system-services/net.reactivated.Fprint.service usr/share/polkit-1/actions/org.whorl.policy \
   usr/local/lib/systemd/system/whorld.service usr/lib/sysusers.d/whorl.conf usr/lib/udev/rules.d/70-whorl.rules \
   usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop \
-  usr/local/lib/systemd/user/graphical-session.target.wants/whorl-agent.service usr/share/pam-configs/whorl etc/pam.d/whorl-passcode \
+  usr/local/lib/systemd/user/graphical-session.target.wants/whorl-agent.service usr/share/pam-configs/whorl usr/share/pam-configs/whorl-login \
+  etc/pam.d/whorl-passcode \
   usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
   check "$file is installed" test -s "$root/d/$file"
 done

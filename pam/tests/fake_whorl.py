@@ -45,7 +45,7 @@ class Script:
         self.whorl, self.impostor, self.call, self.steps = whorl, impostor, call, list(steps)
         user, service, options = call.get_args_list()
         self.operation = dbus.UInt64(options.get("operation", 0))
-        print(json.dumps({"user": user, "service": service, "options": {k: int(v) for k, v in options.items()}}),
+        print(json.dumps({"user": user, "service": service, "options": {k: int(v) for k, v in options.items() if k != "transaction"}}),
               flush=True)
 
     def run(self):
