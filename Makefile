@@ -3,6 +3,7 @@
 #   make             build the programs and the PAM module into build/
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
+#   make test-system the PAM module in real programs (sudo, su, login, polkit), in namespaces; part of make test. NAMES=
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
 #   make bench       speed and size of the keychain: ITEMS="10 1000 100000"
 #   make fuzz        hostile rows, keybags, export files and queries: SECONDS=600 each; what fails is in build/fuzz
@@ -37,7 +38,7 @@ COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
 PROGRAMS = whorl whorld whorl-reader whorl-passcode
 
-.PHONY: all programs demo test soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
+.PHONY: all programs demo test test-system soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so catalogues
 
 packages-build:
@@ -67,7 +68,12 @@ test: packages-test
 	@$(MAKE) --no-print-directory all
 	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
 	  SWIFT="$(SWIFT)" Tests/run.sh $(SCRATCH)
+	Tests/System/run.sh build/pam_whorl.so build/bin
 	Tests/Packaging/run.sh
+
+test-system: packages-test
+	@$(MAKE) --no-print-directory all
+	Tests/System/run.sh build/pam_whorl.so build/bin $(NAMES)
 
 soak: packages-test
 	@$(MAKE) --no-print-directory all

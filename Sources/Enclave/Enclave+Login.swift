@@ -36,7 +36,7 @@ extension Enclave {
     let isSettled = try? withKeychain(of: user) { keychain throws(KeychainError) in
       let state = try keychain.keybagState()
       let record = try keychain.lockout()
-      return state == .unlocked && record == LockoutRecord()
+      return state == .unlocked && record == LockoutRecord(bootID: clock.bootID())
     }
     return isSettled != true
   }

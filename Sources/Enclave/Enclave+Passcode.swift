@@ -1,4 +1,4 @@
-internal import Keychain
+public import Keychain
 public import SecretMemory
 
 extension Enclave {
@@ -30,6 +30,17 @@ extension Enclave {
     let attempt = HeldSecret(passcode)
     let check = Task { await self.checkPasscode(of: user, attempt) }
     try await check.value.get()
+  }
+
+  /// Whether the right passcode was given since the machine started, and no wrong one after it. False where that cannot be
+  /// told.
+  public func passcodeGivenSinceBoot(_ user: UserID) -> Bool {
+    let clock = clock
+    let given = try? withKeychain(of: user) { keychain throws(KeychainError) in
+      let record = try keychain.lockout()
+      return record.passcodeFailures == 0 && !record.isDamaged && LockoutPolicy.isOfThisBoot(record, clock)
+    }
+    return given ?? false
   }
 
   /// Throws where no password is like that.
@@ -66,7 +77,9 @@ extension Enclave {
       let locking = lockings[user]
       switch await passcodes.verify(user: user, passcode: passcode) {
       case .right:
-        try withKeychain(of: user) { keychain throws(KeychainError) in try store(LockoutRecord(), in: keychain) }
+        // With the boot, so that it is known that the passcode was given in it.
+        let record = LockoutRecord(bootID: clock.bootID())
+        try withKeychain(of: user) { keychain throws(KeychainError) in try store(record, in: keychain) }
         unrecorded.remove(user)
         await unlockKeybag(of: user, with: attempt, unlessLockedSince: locking)
         sawOwner(user)

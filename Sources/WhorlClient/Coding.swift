@@ -148,6 +148,11 @@ extension WhorlStatus {
     homeKeeper = text("home")
     isHomeLocked = values["home-locked"]?.asBool ?? false
     recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
+    loginRefusals = (values["login-refusals"]?.asArray ?? []).prefix(16).compactMap { entry in
+      guard let entry = entry.asOptions else { return nil }
+      return LoginRefusal(
+        service: printable(entry["service"]?.asString ?? ""), reason: printable(entry["reason"]?.asString ?? ""))
+    }
   }
 }
 

@@ -326,6 +326,17 @@ public struct WhorlStatus: Hashable, Sendable {
   /// The agent's process; nil where it is not known.
   public var agentProcess: UInt32?
 
+  /// Logins at which no finger was asked for the last time.
+  public var loginRefusals: [LoginRefusal] = []
+
+  /// A PAM service at which no finger was asked for, and why.
+  public struct LoginRefusal: Hashable, Sendable {
+    /// The service, such as "sudo".
+    public var service = ""
+    /// One line for people.
+    public var reason = ""
+  }
+
   /// A status without anything.
   public init() {}
 }

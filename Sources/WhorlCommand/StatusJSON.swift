@@ -20,7 +20,12 @@ enum StatusJSON {
       .init("agentProgram", optional(status.agentProgram)),
       .init("agentProcess", status.agentProcess.map { .number(Int64($0)) } ?? .null),
       .init("logins", .texts(wiring.services)),
+      .init("loginRefusals", .list(status.loginRefusals.map(refusal))),
     ])
+  }
+
+  private static func refusal(_ refusal: WhorlStatus.LoginRefusal) -> JSONText {
+    .object([.init("service", .text(refusal.service)), .init("reason", .text(refusal.reason))])
   }
 
   private static func reader(_ reader: WhorlStatus.Reader) -> JSONText {

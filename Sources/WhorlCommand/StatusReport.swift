@@ -45,6 +45,7 @@ struct StatusReport: Sendable, Equatable {
       miss(CommandFailure(failure.code, "the daemon is not there; \(Self.above)"))
     }
     addLogins(wiring)
+    if case .success(let status) = answer { addRefusals(status) }
     guard invoker != nil else { return }
     lines = lines.map(Hints.aboutRoot)
     failure = failure.map { CommandFailure($0.code, Hints.aboutRoot($0.message)) }
@@ -335,6 +336,15 @@ struct StatusReport: Sendable, Equatable {
       add(
         "", "\(Escaping.shown(path, limit: 256)) cannot be read",
         todo: "look at its mode, or ask with sudo whorl status")
+    }
+  }
+
+  /// Why a login asked for no finger lately, although it may.
+  private mutating func addRefusals(_ status: WhorlStatus) {
+    for refusal in status.loginRefusals {
+      let (reason, remedy) = Escaping.parts(clause(refusal.reason))
+      add(
+        "", "\(Escaping.shown(refusal.service, limit: 64)) asked for no finger the last time: \(reason)", todo: remedy)
     }
   }
 

@@ -17,19 +17,19 @@ final class AuthenticationFace: BusHandler {
   private let status: StatusReport
   private let removal: AccountRemoval
   private let notes: EnrollmentNotes
-  private let sessions: Sessions
+  private let logins: Logins
   private let trust: ReaderTrust
   private let agents: AgentRegistry
   private let releases: Releases
 
   init(
     frame: CallFrame, enclave: Enclave, status: StatusReport, removal: AccountRemoval, notes: EnrollmentNotes,
-    sessions: Sessions, trust: ReaderTrust, agents: AgentRegistry, releases: Releases
+    logins: Logins, trust: ReaderTrust, agents: AgentRegistry, releases: Releases
   ) {
     self.trust = trust
     self.releases = releases
     self.agents = agents
-    self.sessions = sessions
+    self.logins = logins
     self.removal = removal
     self.notes = notes
     self.frame = frame
@@ -46,7 +46,8 @@ final class AuthenticationFace: BusHandler {
     let owner = ContextOwner(connection: caller.connection, user: caller.user)
     switch (call.method, arguments.count) {
     case ("GetStatus", 0):
-      let values = await status.values(for: caller.user)
+      var values = await status.values(for: caller.user)
+      values["login-refusals"] = logins.refusals(of: caller.user)
       return BusAnswer([.options(values.merging(await agents.status(for: caller)) { old, _ in old })])
 
     case ("GetAccountStatus", 2):
@@ -170,7 +171,7 @@ final class AuthenticationFace: BusHandler {
       return BusAnswer()
 
     case ("Authenticate", 3):
-      return try await authenticate(arguments, caller)
+      return try await logins.authenticate(arguments, caller)
 
     case ("CompleteLogin", 4):
       return try await LoginSteps(frame: frame).complete(call, caller)
@@ -225,39 +226,6 @@ final class AuthenticationFace: BusHandler {
     default:
       throw BusMethodError.whorl("Unsupported", "This version of Whorl has no method \(call.method).")
     }
-  }
-
-  /// For PAM: root may ask about everybody, others about themselves (screen lockers run as the user).
-  private func authenticate(_ arguments: [BusValue], _ caller: Caller) async throws -> BusAnswer {
-    var options = try StrictOptions(arguments[2], what: "option")
-    let demandsTrust = try options.flag("trusted-readers") ?? false
-    let transaction = try LoginSteps.transaction(&options, caller)
-    let request = try VerificationRequest(&options)
-    try options.finish()
-    let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
-    // Whoever touches the reader sits at the machine, and may mean something else by it.
-    guard await !sessions.isRemote(caller.connection) else {
-      throw BusMethodError.whorl(
-        "BiometryNotAvailable", "A finger cannot be given from a remote session; use your password.")
-    }
-    // A finger would let somebody in whose home is not there.
-    guard await frame.accounts.homeState(of: account)?.isLocked != true else {
-      Log.notice("no finger for \(account.name.printable): the home is encrypted and opens with the password alone")
-      ProgressSignals.tellHomeClosed(request.operation, to: caller.connection, on: frame.bus)
-      throw BusMethodError.whorl(
-        "BiometryNotAvailable",
-        "The home of \(account.name.printable) is encrypted and opens with the password alone; use your password for the "
-          + "first login.")
-    }
-    await enclave.learn(account.user, .named(account.name))
-    let finger = try await frame.withProgress(request, for: caller) { progress in
-      // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
-      progress(.queued)
-      return try await self.enclave.authenticate(
-        user: account.user, for: caller.connection, demandsTrust: demandsTrust, transaction: transaction,
-        options: request.options, progress: progress)
-    }
-    return BusAnswer([.string(finger)])
   }
 }
 

@@ -105,7 +105,8 @@ public enum Daemon {
       hall: hall, enclave: enclave, polkit: services.polkit, releases: releases,
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
-      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes, sessions: sessions,
+      frame: frame, enclave: enclave, status: status, removal: removal, notes: notes,
+      logins: Logins(frame: frame, enclave: enclave, sessions: sessions),
       trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
     bridges.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)

@@ -36,10 +36,16 @@ final class ReaderSensor: BiometrySensor {
     var fingers: [Finger] = []
     var damaged: [Finger] = []
     var hindrance: ReaderError?
+    var underLid = false
+    await sessions.know()
     for station in stations {
       do {
         let prints = try hall.prints(of: owner, on: station)
         damaged += prints.damaged
+        if !prints.readable.isEmpty, isUnderLid(station) {
+          underLid = true
+          continue
+        }
         if !prints.readable.isEmpty, let reason = station.hindrance {
           hindrance = reason
           continue
@@ -50,6 +56,7 @@ final class ReaderSensor: BiometrySensor {
       }
     }
     if fingers.isEmpty {
+      if underLid { return .noReader(Self.lidIsClosed) }
       if let hindrance { return hindrance.leavesNoReader ? .noReader(hindrance.line) : .failed(hindrance.line) }
       return damaged.isEmpty
         ? .notEnrolled
@@ -57,6 +64,16 @@ final class ReaderSensor: BiometrySensor {
           "The enrolled print of \(damaged[0].name) cannot be read; see whorld's log, or enrol the finger again.")
     }
     return .available(fingers: Set(fingers).sorted { $0.rawValue < $1.rawValue }.map(\.name))
+  }
+
+  private static let lidIsClosed = "The lid is closed over the fingerprint reader; open it, or use your password."
+
+  /// Whether the lid is closed over a reader. One of which nobody says that it is built in can be reached; virtual ones,
+  /// which only tests have, are.
+  @GLibActor
+  private func isUnderLid(_ station: ReaderStation) -> Bool {
+    guard sessions.isLidClosed, let attachment = hall.place(of: station)?.attachment else { return false }
+    return attachment == .fixed || attachment == .virtual
   }
 
   func match(
@@ -81,7 +98,7 @@ final class ReaderSensor: BiometrySensor {
     }
     var chances: [Chance] = []
     var untrusted: String?
-    for station in stations {
+    for station in stations where !isUnderLid(station) {
       let stored: [(finger: Finger, data: [UInt8])]
       do {
         stored = try hall.prints(of: owner, on: station).readable

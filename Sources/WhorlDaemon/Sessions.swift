@@ -45,6 +45,8 @@ final class Sessions {
   private var sessionHandlers: [@GLibActor (UserID, SessionLocks) -> Void] = []
   /// What was told of each user's sessions.
   private var told: [UInt32: SessionLocks] = [:]
+  /// Whether the lid is closed; false where nobody says so.
+  private(set) var isLidClosed = false
   /// Whether all sessions were learnt since logind began.
   private var isListed = false
 
@@ -68,10 +70,10 @@ final class Sessions {
     subscriptions = [
       try follow(Self.name, Self.session) { $0.changed($1, $2) },
       try follow(Self.name, Self.manager) { sessions, _, values in
-        if values["LidClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+        sessions.lidChanged(values["LidClosed"])
       },
       try follow("org.freedesktop.UPower", "org.freedesktop.UPower") { sessions, _, values in
-        if values["LidIsClosed"]?.unwrapped == .boolean(false) { sessions.tellActivity() }
+        sessions.lidChanged(values["LidIsClosed"])
       },
       try bus.subscribe(sender: Self.name, interface: Self.session, member: "Lock") { [weak self] _ in
         for handler in self?.lockHandlers ?? [] { handler() }
@@ -137,6 +139,12 @@ final class Sessions {
     }
   }
 
+  /// Whether a program is in a session that its seat has switched away from.
+  func isInBackground(_ connection: String) async -> Bool {
+    guard case .session(let path) = await entry(of: connection)?.place else { return false }
+    return facts[path]?.standing == .background
+  }
+
   /// Where a user is, in whichever of his sessions.
   func standing(of user: UserID) async -> Standing {
     await list()
@@ -157,6 +165,9 @@ final class Sessions {
     guard case .session(let path) = await entry(of: connection)?.place else { return nil }
     return path
   }
+
+  /// Has logind say what it knows, where it has not yet.
+  func know() async { await list() }
 
   /// Where a session is.
   func standing(ofSession path: String) -> Standing { facts[path]?.standing ?? .unknown }
@@ -184,6 +195,7 @@ final class Sessions {
       if facts[path] == nil { await load(path) }
       return .session(path)
     }
+    if let owner = Self.sliceOwner(pid), owner != 0 { return .user(owner) }
     guard credentials.uid == 0 else { return .user(credentials.uid) }
     // sudo among a user's services is where he is. A service of root's own is the machine's, whoever else has logged in as
     // root.
@@ -198,21 +210,6 @@ final class Sessions {
     return await ask("Get", arguments, expecting: "v", at: path, of: Self.properties)?.unwrapped.asUInt32
   }
 
-  /// What the kernel calls a process, which the program in it may have chosen: printable, at most 15 bytes.
-  static func program(_ pid: UInt32) -> String? {
-    let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var text = [UInt8](repeating: 0, count: 64)
-    let length = read(file, &text, text.count)
-    guard length > 0 else { return nil }
-    // The program chooses it: nothing of it may look like our own words or move a terminal.
-    let plain = text[..<length].filter {
-      (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: ")")
-    }
-    return plain.isEmpty ? nil : String(decoding: plain.prefix(15), as: UTF8.self)
-  }
-
   // MARK: logind
 
   private func follow(
@@ -225,6 +222,12 @@ final class Sessions {
       guard let self, signal.arguments.count == 3, let values = signal.arguments[1].asOptions else { return }
       handler(self, signal.path, values)
     }
+  }
+
+  private func lidChanged(_ value: BusValue?) {
+    guard let isClosed = value?.unwrapped.asBool else { return }
+    isLidClosed = isClosed
+    if !isClosed { tellActivity() }
   }
 
   private func changed(_ path: String, _ values: [String: BusValue]) {
@@ -262,6 +265,10 @@ final class Sessions {
         if let path = session.asStructure?.last?.asObjectPath { await load(path) }
       }
       isListed = true
+      let lid = await ask(
+        "Get", [.string(Self.manager), .string("LidClosed")], expecting: "v", of: Self.properties)
+      // What was told meanwhile is newer, and the same.
+      if let lid { isLidClosed = lid.unwrapped.asBool ?? false }
       tellLocks()
     }
     listing = task

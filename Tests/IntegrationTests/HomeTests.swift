@@ -25,7 +25,7 @@ import Testing
     #expect(login.status != 0)
     let lines = login.text.split(separator: "\n").filter { $0.contains("home") || $0.lowercased().contains("swipe") }
     #expect(lines == ["Your home is encrypted and opens with your password alone: please use your password."])
-    try await daemon.waitFor("no finger for root: the home is encrypted", in: .errors)
+    try await daemon.waitFor("The home of root is encrypted", in: .errors)
     let report = try await world.whorl(["status"]).text
     #expect(report.contains("home         encrypted (systemd-homed), which your password alone opens;"))
     #expect(report.contains("it is closed now, so that logins take no finger"))

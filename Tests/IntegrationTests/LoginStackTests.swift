@@ -110,7 +110,8 @@ import Testing
 
   @Test func `The password of a login ends a lockout`() async throws {
     let (world, _) = try await world()
-    for number in 1...5 { _ = try await run(world, pressing: [SyntheticFinger.whorl.press(number)]) }
+    // Through another door: one service that misses so often would have to wait.
+    for number in 1...5 { _ = try await world.whorl(["verify"], pressing: [SyntheticFinger.whorl.press(number)]) }
     #expect(try await keybag(world).contains("\"lockedOut\":true"))
     let end = try await run(world, "login", password: World.passcode)
     #expect(end.result.status == 0, "\(end.result.text) \(end.result.errorText)")

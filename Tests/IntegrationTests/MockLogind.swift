@@ -58,6 +58,21 @@ final class MockLogind {
       at: "/org/freedesktop/login1/session/\(session)")
   }
 
+  /// Closes or opens the lid.
+  func closeLid(_ isClosed: Bool) async throws {
+    let manager = "org.freedesktop.login1.Manager"
+    try await call(
+      "EmitSignal",
+      [
+        .string("org.freedesktop.DBus.Properties"), .string("PropertiesChanged"), .string("sa{sv}as"),
+        .array(
+          element: "v",
+          [
+            .variant(.string(manager)), .variant(.options(["LidClosed": .boolean(isClosed)])), .variant(.strings([])),
+          ]),
+      ])
+  }
+
   /// Ends a session.
   func end(_ session: String) async throws {
     let path = "/org/freedesktop/login1/session/\(session)"

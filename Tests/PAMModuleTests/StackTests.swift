@@ -27,12 +27,15 @@ extension ModuleSuite {
       }.joined(separator: "\n") + "\n"
     }
 
-    @Test(arguments: ["sudo", "login", "polkit-1", "screenlock-finger"])
+    @Test(arguments: ["sudo", "login", "polkit-1", "screenlock-finger", "screenlock-password", "gdm-fingerprint"])
     func `an example opens for a match or the right password alone`(name: String) async throws {
       let bench = try await Bench()
       let text = try String(contentsOfFile: Bench.projectFolder + "/pam/examples/\(name)", encoding: .utf8)
       #expect(text.split(separator: "\n").last { $0.hasPrefix("auth") }?.hasSuffix("pam_deny.so") == true)
-      let hasPassword = text.contains("pam_unix.so")
+      // Lines, not comments.
+      let lines = text.split(separator: "\n").filter { $0.hasPrefix("auth") }
+      let hasPassword = lines.contains { $0.contains("pam_unix.so") }
+      let hasFinger = lines.contains { $0.contains("pam_whorl.so") }
       try await PamWrapperLock.hold {
         for finger in StackTests.verdicts {
           for password in StackTests.verdicts {
@@ -40,7 +43,8 @@ extension ModuleSuite {
             try bench.folder.write(stack, to: "pam.d/\(name)")
             let granted = try await bench.pamtester(service: name) == Bench.Word.granted
             #expect(
-              granted == (finger == "success" || (hasPassword && password == "success")), "\(finger), \(password)")
+              granted == ((hasFinger && finger == "success") || (hasPassword && password == "success")),
+              "\(finger), \(password)")
           }
         }
       }
@@ -112,7 +116,7 @@ extension ModuleSuite {
     {
       let bench = try await Bench()
       let (common, removable) = try await StackTests.commonAuth(TemporaryFolder())
-      #expect(common.contains("pam_whorl.so always-prompt\n"))
+      #expect(common.contains("pam_whorl.so simultaneous always-prompt\n"))
       #expect(removable)
       try await PamWrapperLock.hold {
         for helper in StackTests.helpers(bench.folder) {

@@ -145,7 +145,7 @@ class Terminal:
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
-                raise AssertionError(f"does not end; shown: {self.seen!r}")
+                raise AssertionError(f"does not end; shown: {self.seen[-2000:]!r}")
             self.read(0.01)
         self.settle()
         return self.status

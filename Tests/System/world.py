@@ -1,7 +1,7 @@
 """A machine in a mount namespace: its own /run, /etc, /var/lib, /home, a real system bus, polkitd, and users."""
+import fcntl
 import json
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -135,6 +135,8 @@ class World:
         self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", json.dumps(steps)],
                                  {"DBUS_SYSTEM_BUS_ADDRESS": SYSTEM_BUS}, stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, text=True)
+        # Room for what nobody reads.
+        fcntl.fcntl(self.whorld.stdout, fcntl.F_SETPIPE_SZ, 1 << 20)
         assert self.whorld.stdout.readline() == "ready\n"
 
     def next_call(self):

@@ -13,6 +13,9 @@
 //                         memory in use at the end is compared with that after half of them
 //   --quiet               no "info" lines
 //   --locale=NAME         setlocale(LC_ALL, NAME) and a text domain of its own first
+//   --alone               without the forked children
+//   --again=N             N times pam_authenticate in each
+//   --tty                 PAM_TTY, the terminal on standard input
 //   --setcred             also pam_setcred, whose code is printed
 //   --out=FILE            where the lines go (default: standard output)
 // Without USER, PAM asks for it, and the conversation answers "asked".
@@ -176,8 +179,9 @@ static void compare(const struct state *before, const struct state *after) {
 }
 
 struct request {
-  const char *folder, *service, *user, *remote_host;
+  const char *folder, *service, *user, *remote_host, *terminal;
   int flags;
+  int again;
   enum conversation kind;
   bool setcred;
 };
@@ -193,7 +197,12 @@ static int authenticate(struct request *request, int *setcred) {
   if (request->remote_host != NULL) {
     pam_set_item(handle, PAM_RHOST, request->remote_host);
   }
-  result = pam_authenticate(handle, request->flags);
+  if (request->terminal != NULL) {
+    pam_set_item(handle, PAM_TTY, request->terminal);
+  }
+  for (int i = 0; i < request->again; i++) {
+    result = pam_authenticate(handle, request->flags);
+  }
   if (request->setcred) {
     *setcred = pam_setcred(handle, PAM_ESTABLISH_CRED);
   }
@@ -202,11 +211,12 @@ static int authenticate(struct request *request, int *setcred) {
 }
 
 int main(int argc, char **argv) {
-  struct request request = {.kind = ANSWER};
+  struct request request = {.kind = ANSWER, .again = 1};
   bool closed = false;
   bool blocked = false;
   bool alarming = false;
   bool forking = false;
+  bool alone = false;
   int repeat = 1;
   out = stdout;
   int next = 1;
@@ -241,6 +251,12 @@ int main(int argc, char **argv) {
         return 64;
       }
       textdomain("pam_host");
+    } else if (strcmp(option, "--alone") == 0) {
+      alone = true;
+    } else if (strncmp(option, "--again=", 8) == 0) {
+      request.again = atoi(value);
+    } else if (strcmp(option, "--tty") == 0) {
+      request.terminal = ttyname(0);
     } else if (strcmp(option, "--setcred") == 0) {
       request.setcred = true;
     } else if (strncmp(option, "--out=", 6) == 0) {
@@ -300,7 +316,7 @@ int main(int argc, char **argv) {
       fprintf(out, "result %d\n", result);
       last = result;
     }
-    if (repeat > 1) {
+    if (repeat > 1 && !alone) {
       const pid_t child = fork();
       if (child == 0) {
         _exit(authenticate(&request, &setcred) == result ? 0 : 1);

@@ -1,0 +1,82 @@
+import Keychain
+import Testing
+
+@testable import WhorlDaemon
+
+/// What whorld remembers of logins.
+@Suite struct LoginTests {
+  private let sudo = LoginKey(user: UserID(1001), service: "sudo")
+  private let su = LoginKey(user: UserID(1001), service: "su")
+  private let other = LoginKey(user: UserID(1002), service: "sudo")
+
+  @Test func `After the third failure within a minute no finger is asked for, for a time that grows`() {
+    var delays = LoginDelays()
+    for time: Int64 in [0, 1_000] { delays.failed(sudo, at: time) }
+    #expect(delays.wait(sudo, at: 1_000) == 0)
+    var now: Int64 = 2_000
+    var waits: [Int64] = []
+    for _ in 0..<6 {
+      delays.failed(sudo, at: now)
+      waits.append(delays.wait(sudo, at: now))
+      now += waits.last ?? 0
+      #expect(delays.wait(sudo, at: now) == 0)
+    }
+    #expect(waits == [5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
+    #expect(delays.wait(su, at: now - 1) == 0, "another service")
+    #expect(delays.wait(other, at: now - 1) == 0, "another user")
+  }
+
+  @Test func `A match, a minute without a failure, and failures far apart cost nothing`() {
+    var delays = LoginDelays()
+    for time: Int64 in [0, 1, 2] { delays.failed(sudo, at: time) }
+    delays.succeeded(sudo)
+    #expect(delays.wait(sudo, at: 3) == 0)
+    delays.failed(sudo, at: 3)
+    #expect(delays.wait(sudo, at: 3) == 0)
+    var slow = LoginDelays()
+    for time in 0..<10 { slow.failed(sudo, at: Int64(time) * 31_000) }
+    #expect(slow.wait(sudo, at: 9 * 31_000) == 0)
+    var again = LoginDelays()
+    for time: Int64 in [0, 1, 2] { again.failed(sudo, at: time) }
+    again.failed(sudo, at: 70_000)
+    #expect(again.wait(sudo, at: 70_000) == 0)
+  }
+
+  @Test func `Nobody fills the memory with names`() {
+    var delays = LoginDelays()
+    var refusals = LoginRefusals()
+    for number in 0..<10_000 {
+      delays.failed(LoginKey(user: UserID(UInt32(number)), service: "s"), at: Int64(number) * 1_000)
+      _ = refusals.note(LoginKey(user: UserID(UInt32(number)), service: "s"), "r")
+      _ = refusals.note(LoginKey(user: UserID(9_999), service: "s\(number)"), "r")
+    }
+    #expect(delays.count <= 257)
+    #expect(refusals.of(UserID(9_999)).count <= LoginRefusals.services)
+    let name = LoginKey(user: UserID(1), service: "a\u{1b}[2J\n" + String(repeating: "x", count: 1_000)).service
+    #expect(name.utf8.count == 64 && name.hasPrefix("a[2J"))
+  }
+
+  @Test func `A reason is news when it changes, or comes back after a finger was asked for`() {
+    var refusals = LoginRefusals()
+    let news = [refusals.note(sudo, "a"), refusals.note(sudo, "a"), refusals.note(su, "a"), refusals.note(sudo, "b")]
+    #expect(news == [true, false, true, true])
+    #expect(refusals.of(sudo.user).map(\.service) == ["su", "sudo"])
+    refusals.clear(sudo)
+    #expect(refusals.of(sudo.user).map(\.service) == ["su"])
+    let isNews = refusals.note(sudo, "b")
+    #expect(isNews)
+    #expect(refusals.of(other.user).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.scope\n", UInt32(1000)),
+    ("0::/user.slice/user-1000.slice/user@1000.service\n", 1000),
+    ("12:pids:/x\n1:name=systemd:/user.slice/user-7.slice/user@7.service/a\n0::/\n", 7),
+    ("0::/user.slice/user-1000.slice/session-c1.scope\n", nil), ("0::/system.slice/gdm.service\n", nil),
+    ("0::/user.slice/user-1000.slice/user@1001.service/x\n", nil), ("0::/user.slice/user@1000.service\n", nil),
+    ("", nil), ("0::/\n", nil), ("0::/x/user.slice/user-1.slice/user@1.service\n", nil),
+  ])
+  func `A helper among a user's services is that user's`(text: String, owner: UInt32?) {
+    #expect(Sessions.sliceOwner(in: text) == owner)
+  }
+}
