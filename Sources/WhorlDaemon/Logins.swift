@@ -2,6 +2,7 @@ internal import Bus
 internal import Enclave
 internal import GLibLoop
 internal import Keychain
+internal import ReaderLink
 
 /// `Authenticate`: one verification for a PAM stack. Where no finger can, or should, be asked for, the answer is there at
 /// once, for the stack goes on to the password.
