@@ -94,6 +94,9 @@ enum ModuleTable {
     return known[step.module]?.role ?? .unknown
   }
 
+  /// Whether the step is pam_unix, which takes a password that somebody before it asked for without being told to.
+  static func isUnix(_ step: PAMStep) -> Bool { step.module == "pam_unix.so" }
+
   /// Everything that a step may say in a scene.
   static func all(_ step: PAMStep, _ scene: PAMScene, isFirstToAsk: Bool) -> PAMCodes {
     guard case .module = step.kind else { return PAMCodes(.permDenied) }

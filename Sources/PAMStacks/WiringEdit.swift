@@ -46,7 +46,8 @@ public struct WiringEdit: Sendable, Equatable {
 
   /// - Parameters:
   ///   - options: what stands after the module's name; `simultaneous` comes before it where the password module takes
-  ///     a password that was typed at the finger's prompt (`try_first_pass`).
+  ///     a password that was typed at the finger's prompt: pam_unix.so always (since Linux-PAM 1.3), others with
+  ///     `try_first_pass`.
   ///   - text: the service's file as it is.
   ///   - path: where it is, or will be.
   /// - Throws: why there is no place for the line.
@@ -71,7 +72,9 @@ public struct WiringEdit: Sendable, Equatable {
     let lines = content.lines.filter { isAuth($0, files) }
     guard let last = lines.lastIndex(where: { $0.first + 1 == password.serviceLine }) else { throw .noPassword }
 
-    let options = (password.arguments.contains("try_first_pass") ? ["simultaneous"] : []) + options
+    // Without it a terminal shows the password of whoever types it while the finger is awaited.
+    let takesTyped = ModuleTable.isUnix(password) || password.arguments.contains("try_first_pass")
+    let options = (takesTyped ? ["simultaneous"] : []) + options
     // As near to the password as can be; further up where an earlier line leaps over the password.
     var worst: Refusal?
     for place in lines[...last].reversed() {

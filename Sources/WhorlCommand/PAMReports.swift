@@ -6,7 +6,7 @@ extension Commands {
 
   func pamStatus(_ wirer: PAMWirer) async throws(CommandFailure) {
     let services = wirer.files.services
-    guard !services.isEmpty else { throw CommandFailure(.notFound, "there are no PAM files below /etc/pam.d") }
+    guard !services.isEmpty else { throw PAMTexts.none(wirer.files) }
     var list = JSONList(console)
     for service in services {
       let verdict = ServiceVerdict(service: service, in: wirer.files)
@@ -41,7 +41,7 @@ extension Commands {
         .notFound, "no PAM service is called \(Escaping.quoted(service)); whorl pam status lists them")
     }
     let services = wanted.isEmpty ? known : wanted
-    guard !services.isEmpty else { throw CommandFailure(.notFound, "there are no PAM files below /etc/pam.d") }
+    guard !services.isEmpty else { throw PAMTexts.none(wirer.files) }
     var list = JSONList(console)
     var faulty: [String] = []
     if !isJSON {

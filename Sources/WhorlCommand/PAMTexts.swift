@@ -32,6 +32,13 @@ enum PAMTexts {
     return nil
   }
 
+  /// There is nothing to tell of below the root.
+  static func none(_ files: PAMFiles) -> CommandFailure {
+    let folder = Escaping.shown(files.places.folders.first ?? "/etc/pam.d", limit: 256)
+    return CommandFailure(
+      .notFound, "there are no PAM files below \(folder); --root takes the top folder of a system that has some")
+  }
+
   // MARK: - Faults
 
   static func word(_ fault: ServiceVerdict.Fault) -> String {

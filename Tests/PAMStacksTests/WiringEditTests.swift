@@ -4,7 +4,7 @@ import Testing
 @testable import PAMStacks
 
 @Suite struct WiringEditTests {
-  private let plain = "auth  sufficient  pam_whorl.so  # whorl"
+  private let plain = "auth  sufficient  pam_whorl.so  simultaneous  # whorl"
 
   @Test(arguments: [
     (Stock.debian, "sudo", 4), (Stock.debian, "su", 2), (Stock.debian, "login", 3), (Stock.fedora, "sudo", 2),
@@ -40,7 +40,7 @@ import Testing
         "odd": "auth include two-steps\n", "two-steps": "auth required pam_unix.so\nauth required pam_oath.so\n",
       ]) { $1 })
     let vpn = try machine.adding("vpn")
-    #expect(vpn.text == "auth  [success=1 default=ignore]  pam_whorl.so  # whorl")
+    #expect(vpn.text == "auth  [success=1 default=ignore]  pam_whorl.so  simultaneous  # whorl")
     #expect(vpn.verdict.match == .granted)
     guard case .bypasses(let what)? = machine.refusal("odd") else {
       Issue.record("the line was put in before an include with a second factor inside")
@@ -51,8 +51,14 @@ import Testing
 
   @Test func `the finger and the password are asked for at once where the password may come from either prompt`() throws
   {
-    let machine = try Machine(["sudo": "auth sufficient pam_unix.so try_first_pass\nauth required pam_deny.so\n"])
-    #expect(try machine.adding("sudo").text == "auth  sufficient  pam_whorl.so  simultaneous  # whorl")
+    for (module, isAtOnce) in [
+      ("pam_unix.so", true), ("pam_unix.so nullok", true), ("pam_unix.so try_first_pass", true),
+      ("pam_sss.so try_first_pass", true), ("pam_sss.so", false),
+    ] {
+      let machine = try Machine(["sudo": "auth sufficient \(module)\nauth required pam_deny.so\n"])
+      let line = "auth  sufficient  pam_whorl.so  \(isAtOnce ? "simultaneous  " : "")# whorl"
+      #expect(try machine.adding("sudo").text == line, "\(module)")
+    }
   }
 
   @Test func `a step after the login is no finger, and opens nothing by itself`() throws {

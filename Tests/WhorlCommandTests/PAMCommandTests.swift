@@ -17,7 +17,7 @@ import Testing
     auth required pam_permit.so
 
     """
-  private static let line = "auth  sufficient  pam_whorl.so  always-prompt  # whorl\n"
+  private static let line = "auth  sufficient  pam_whorl.so  simultaneous  always-prompt  # whorl\n"
 
   private static func machine(_ files: [String: String] = [:]) throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
@@ -95,7 +95,8 @@ import Testing
     let fixture = Self.root(folder)
     #expect(await fixture.run("pam", "enable", "polkit-1") == .ok)
     #expect(
-      try Self.text(folder, "polkit-1") == "auth  sufficient  pam_whorl.so  # whorl\n@include common-auth\n")
+      try Self.text(folder, "polkit-1")
+        == "auth  sufficient  pam_whorl.so  simultaneous  # whorl\n@include common-auth\n")
     #expect(await fixture.run("pam", "disable", "polkit-1") == .ok)
     #expect(!FileManager.default.fileExists(atPath: folder("etc/pam.d/polkit-1")))
     #expect(FileManager.default.fileExists(atPath: folder("usr/lib/pam.d/polkit-1")))
@@ -207,6 +208,15 @@ import Testing
     #expect(await plain.run("pam", "status") == .ok)
     #expect(plain.console.printed == ["sudo\tfinger\tline 3 of \(folder("etc/pam.d/sudo")), by whorl pam enable"])
     #expect(plain.console.told.count == 1)
+  }
+
+  @Test(arguments: ["status", "check"])
+  @GLibActor func `a tree without PAM files is named`(deed: String) async throws {
+    let folder = try TemporaryFolder()
+    let fixture = Self.root(folder)
+    #expect(await fixture.run("pam", deed) == .notFound)
+    let said = (fixture.console.complaints + fixture.console.told).joined()
+    #expect(said.contains("there are no PAM files below \(folder("etc/pam.d")); --root takes"), "\(said)")
   }
 
   @Test func `the words are understood, and wrong ones named`() throws {
