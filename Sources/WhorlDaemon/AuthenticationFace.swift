@@ -47,7 +47,8 @@ final class AuthenticationFace: BusHandler {
     switch (call.method, arguments.count) {
     case ("GetStatus", 0):
       var values = await status.values(for: caller.user)
-      values["login-refusals"] = logins.refusals(of: caller.user)
+      values["login-refusals"] = logins.refusals(
+        of: caller.user, isLockedOut: values["locked-out"]?.asBool ?? true)
       return BusAnswer([.options(values.merging(await agents.status(for: caller)) { old, _ in old })])
 
     case ("GetAccountStatus", 2):

@@ -90,5 +90,10 @@ struct LoginRefusals {
   mutating func clear(_ key: LoginKey) { reasons[key.user]?.removeAll { $0.service == key.service } }
 
   /// The services at which no finger was asked for, and why; the last one last.
-  func of(_ user: UserID) -> [(service: String, reason: String)] { reasons[user] ?? [] }
+  ///
+  /// - Parameter isLockedOut: whether the user's fingers are. A lockout that has ended is told of no more, for there
+  ///   is nothing left to do about it.
+  func of(_ user: UserID, isLockedOut: Bool = true) -> [(service: String, reason: String)] {
+    (reasons[user] ?? []).filter { isLockedOut || $0.reason != EnclaveError.biometryLockout.message }
+  }
 }

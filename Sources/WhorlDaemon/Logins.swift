@@ -23,10 +23,12 @@ final class Logins {
   }
 
   /// At which services a user was asked for no finger the last time, and why.
-  func refusals(of user: UserID) -> BusValue {
+  func refusals(of user: UserID, isLockedOut: Bool) -> BusValue {
     .array(
       element: "a{sv}",
-      refusals.of(user).map { .options(["service": .string($0.service), "reason": .string($0.reason)]) })
+      refusals.of(user, isLockedOut: isLockedOut).map {
+        .options(["service": .string($0.service), "reason": .string($0.reason)])
+      })
   }
 
   /// Root may ask about everybody, others about themselves (screen lockers run as the user).

@@ -1,3 +1,4 @@
+import Enclave
 import Keychain
 import Testing
 
@@ -54,6 +55,14 @@ import Testing
     #expect(refusals.of(UserID(9_999)).count <= LoginRefusals.services)
     let name = LoginKey(user: UserID(1), service: "a\u{1b}[2J\n" + String(repeating: "x", count: 1_000)).service
     #expect(name.utf8.count == 64 && name.hasPrefix("a[2J"))
+  }
+
+  @Test func `A lockout that has ended is no reason any more`() {
+    var refusals = LoginRefusals()
+    _ = refusals.note(sudo, EnclaveError.biometryLockout.message)
+    _ = refusals.note(su, "the lid is closed")
+    #expect(refusals.of(sudo.user, isLockedOut: true).map(\.service) == ["sudo", "su"])
+    #expect(refusals.of(sudo.user, isLockedOut: false).map(\.service) == ["su"])
   }
 
   @Test func `A reason is news when it changes, or comes back after a finger was asked for`() {
