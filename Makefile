@@ -39,7 +39,7 @@ COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 PROGRAMS = whorl whorld whorl-reader whorl-passcode
 
 .PHONY: all programs demo test test-system soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
-all: programs build/pam_whorl.so
+all: programs build/pam_whorl.so catalogues
 
 packages-build:
 	@Tests/packages.sh build
@@ -115,6 +115,8 @@ install:
 	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
 	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
+	for l in $(PAM_LANGUAGES); do install -d $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES && \
+	  install -m 644 build/locale/$$l/LC_MESSAGES/whorl.mo $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES/whorl.mo || exit 1; done
 	install -m 644 data/dbus/org.whorl.conf $(DESTDIR)$(BUSPOLICYDIR)/org.whorl.conf
 	install -m 644 data/polkit/org.whorl.policy $(DESTDIR)$(POLKITDIR)/org.whorl.policy
 	install -m 644 data/sysusers.d/whorl.conf $(DESTDIR)$(SYSUSERSDIR)/whorl.conf
@@ -158,6 +160,7 @@ uninstall:
 	  $(DESTDIR)$(SYSUSERSDIR)/whorl.conf $(DESTDIR)$(UDEVDIR)/70-whorl.rules
 	for f in data/man/*.1; do rm -f $(DESTDIR)$(MANDIR)/man1/$${f##*/}; done
 	for f in data/man/*.8; do rm -f $(DESTDIR)$(MANDIR)/man8/$${f##*/}; done
+	rm -f $(PAM_LANGUAGES:%=$(DESTDIR)$(LOCALEDIR)/%/LC_MESSAGES/whorl.mo)
 	rm -rf $(DESTDIR)$(LIBEXECDIR)
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 	@if [ -z "$(DESTDIR)" ] && [ -e /run/udev/control ]; then udevadm control --reload; \

@@ -59,12 +59,16 @@ let testTargets: [Target] = [
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "whorl", "Bus", "CInterfaces", "WhorlClient", "KeychainArchive", "GLibLoop", "SecretMemory",
+      "WhorlCommand", "PAMStacks", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlClient", "KeychainArchive",
+      "GLibLoop",
+      "SecretMemory",
       "CPosix", "TestKit",
     ]),
+  tests("PAMStacksTests", ["PAMStacks", "CPosix", "TestKit"]),
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
@@ -154,7 +158,14 @@ let package = Package(
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
-    library("WhorlCommand", ["WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop", "CPosix"]),
+    library("PAMStacks", ["CPosix"]),
+    library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
+    library(
+      "WhorlCommand",
+      [
+        "PAMStacks", "LoginKeyring", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop",
+        "CPosix",
+      ]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),
 
     // The PAM module: Embedded Swift for the .so, the same folder as ordinary Swift for its unit tests.

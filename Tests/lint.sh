@@ -8,7 +8,12 @@ fault() { echo "lint: $*" >&2; status=1; }
 
 swift format lint --strict -r Package.swift Sources Tests || fault "swift format lint (make format mends most)"
 
-clang-tidy --quiet pam/*.c -- -Wall -Wextra -D_GNU_SOURCE -ISources/CPAM || fault "clang-tidy on pam/*.c"
+for file in pam/*.c; do
+  clang-tidy --quiet "$file" -- -std=c17 -D_GNU_SOURCE -Wall -Wextra -ISources/CPAM || fault "clang-tidy on $file"
+done
+
+# Every text of the PAM module in every language, with the same words in braces.
+/usr/bin/python3 pam/po/texts.py check || fault "the translations in pam/po"
 
 for page in data/man/*.[18]; do
   out="$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)"
@@ -37,7 +42,7 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   for file in $(importers $module); do
     case "$module:$file" in
       CSodium:Sources/SecretMemory/* | CSodium:Sources/Keychain/* | CSodium:Sources/KeychainArchive/* | CSQLite:Sources/Keychain/* | *:Tests/*) ;;
-      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/*) ;;
+      CSodium:Sources/KeyPairs/* | CCrypto:Sources/KeyPairs/* | CCrypto:Sources/LoginKeyring/*) ;;
       CSeccomp:Sources/ReaderSandbox/* | ReaderSandbox:Sources/whorl-reader/*) ;;
       CPAM:Sources/whorl-passcode/* | CPAM:Sources/PAMModule/* | CSystemd:Sources/PAMModule/*) ;;
       CSystemd:Sources/ReleaseLog/*) ;;
@@ -76,7 +81,7 @@ if [ -e build/pam_whorl.so ]; then
   exported="$(nm -D --defined-only build/pam_whorl.so | awk '{print $3}' | sort | tr '\n' ' ')"
   for name in $exported; do
     case "$name" in
-      pam_sm_authenticate* | pam_sm_setcred* | WHORL*) ;;
+      pam_sm_authenticate* | pam_sm_setcred* | pam_sm_chauthtok* | WHORL*) ;;
       *) fault "pam_whorl.so exports $name" ;;
     esac
   done

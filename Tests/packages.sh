@@ -2,10 +2,11 @@
 # Installs the Debian packages that are missing: "build" for make, "test" also for make demo and make test.
 set -eu
 build="make pkg-config gcc libc6-dev libfprint-2-dev libpam0g-dev libglib2.0-dev libsodium-dev libsqlite3-dev libssl-dev libsystemd-dev
-  libseccomp-dev systemd"
+  libseccomp-dev systemd gettext"
 tests="dbus udev fprintd libpam-fprintd pamtester libpam-wrapper libnss-wrapper umockdev python3 python3-dbus python3-gi
-  python3-dbusmock python3-cairo clang-tidy swtpm man-db util-linux binutils openssl sudo login
-  polkitd pkexec valgrind"
+  python3-dbusmock python3-cairo clang-tidy swtpm tpm2-tools man-db util-linux binutils openssl sudo login
+  polkitd pkexec valgrind
+  gnome-keyring libpam-gnome-keyring"
 wanted=""
 for group in "$@"; do
   case "$group" in

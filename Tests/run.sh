@@ -8,9 +8,9 @@ cd "$(dirname "$0")/.."
 scratch="$1"
 swift="${SWIFT:-swift}"
 
+. Tests/temporary.sh
 "$swift" build --build-tests --scratch-path "$scratch"
 log="$(mktemp)"
-trap 'rm -f "$log"' EXIT
 "$swift" test list --skip-build --scratch-path "$scratch" > "$log"
 # TARGET.SUITE/TEST(): one line a test.
 mapfile -t tests < <(grep -E '^[A-Za-z]+Tests\.' "$log" | sort -u)

@@ -10,6 +10,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "locale.h"
 #include "pam_whorl.h"
 #include "token.h"
 
@@ -75,7 +76,8 @@ static const char *text_item(const pam_handle_t *handle, int type) {
   return pam_get_item(handle, type, &item) == PAM_SUCCESS ? item : NULL;
 }
 
-static struct whorl_pam_host make_host(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+static struct whorl_pam_host make_host(pam_handle_t *pamh, int flags, int argc, const char **argv,
+                                       struct whorl_catalogue *catalogue) {
   const struct whorl_pam_host host = {
       .handle = pamh,
       .argc = argc,
@@ -93,6 +95,8 @@ static struct whorl_pam_host make_host(pam_handle_t *pamh, int flags, int argc, 
       .take_token = whorl_take_token,
       .transaction = whorl_transaction,
       .set_password = set_password,
+      .catalogue = catalogue,
+      .translate = whorl_translate,
       .is_news = is_news,
       .log = write_log,
   };
@@ -100,8 +104,11 @@ static struct whorl_pam_host make_host(pam_handle_t *pamh, int flags, int argc, 
 }
 
 EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
-  const struct whorl_pam_host host = make_host(pamh, flags, argc, argv);
-  return whorl_pam_authenticate(&host);
+  struct whorl_catalogue catalogue = {0};
+  const struct whorl_pam_host host = make_host(pamh, flags, argc, argv, &catalogue);
+  const int result = whorl_pam_authenticate(&host);
+  whorl_close_catalogue(&catalogue);
+  return result;
 }
 
 // The module before us has changed the password in the second of libpam's two rounds; the first is not ours.
@@ -109,8 +116,11 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const cha
   if (((unsigned int)flags & PAM_UPDATE_AUTHTOK) == 0U) {
     return PAM_IGNORE;
   }
-  const struct whorl_pam_host host = make_host(pamh, flags, argc, argv);
-  return whorl_pam_password_changed(&host);
+  struct whorl_catalogue catalogue = {0};
+  const struct whorl_pam_host host = make_host(pamh, flags, argc, argv, &catalogue);
+  const int result = whorl_pam_password_changed(&host);
+  whorl_close_catalogue(&catalogue);
+  return result;
 }
 
 // There is nothing to set: success keeps the rest of the stack's verdict as it is.

@@ -35,6 +35,10 @@ struct whorl_pam_host {
   const unsigned char *_Nullable (*_Nonnull transaction)(void *handle);
   /// Gives the modules after this one a password (PAM_AUTHTOK), of which libpam keeps a copy: a PAM code.
   int (*set_password)(void *handle, const char *text);
+  /// The translation into the person's language of a text in English, which a context tells from others that read alike;
+  /// NULL where there is none. Valid for that call of the program's; whatever root wrote into a catalogue may be in it.
+  const char *_Nullable (*_Nonnull translate)(void *catalogue, const char *_Nullable context, const char *text);
+  void *catalogue;
   /// Whether `reason` is another than the last one that this was asked about in the same pam_start.
   bool (*is_news)(void *handle, int reason);
   /// One line to syslog. `priority` is syslog's.

@@ -54,6 +54,11 @@ static inline uint64_t whorl_named_terminal_device(const char *name) {
   return status.st_rdev;
 }
 
+/// Whether a device is one of the kernel's text consoles (/dev/tty1 to 63), whose fonts have a few hundred characters.
+static inline bool whorl_is_text_console(uint64_t device) {
+  return major(device) == 4U && minor(device) >= 1U && minor(device) <= 63U;
+}
+
 /// The first bytes of this process's command line: how many there are, or -1.
 static inline ssize_t whorl_command_line(char *buffer, size_t size) {
   const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

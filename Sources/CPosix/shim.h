@@ -14,7 +14,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <linux/capability.h>
+#include <linux/fscrypt.h>
+#include <linux/netlink.h>
 #include <linux/securebits.h>
 #include <unistd.h>
 
@@ -61,6 +64,17 @@ static inline int cposix_spawn_closefrom(posix_spawn_file_actions_t *actions, in
 }
 // pidfd_open(2) has no wrapper in Debian 12's libc.
 extern long syscall(long number, ...);
+/// A socket on which the kernel tells which devices come and go; -1 with errno.
+static inline int cposix_device_events(void) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+    if (descriptor < 0) return -1;
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = 1};
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return -1;
+}
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
 
 /// A descriptor that is ready to be read when the wall clock jumps, as it does at each resume; -1 and errno otherwise.
@@ -135,6 +149,23 @@ static inline int cposix_open_terminal(char *path, size_t size) {
     close(master);
     return -1;
 }
+
+/// Whether the file system encrypts this open folder: 0 where it does not or nobody can tell, 1 where its key is there, 2
+/// where the key is not.
+static inline int cposix_fscrypt_state(int folder) {
+    extern int ioctl(int fd, unsigned long request, ...);
+    struct fscrypt_get_policy_ex_arg policy = {.policy_size = sizeof policy.policy};
+    if (ioctl(folder, FS_IOC_GET_ENCRYPTION_POLICY_EX, &policy) != 0) return 0;
+    // Keys of the first version may be in a keyring of the session's, where nobody else sees them.
+    if (policy.policy.version != FSCRYPT_POLICY_V2) return 0;
+    struct fscrypt_get_key_status_arg key = {.key_spec = {.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER}};
+    for (int i = 0; i < FSCRYPT_KEY_IDENTIFIER_SIZE; i++)
+        key.key_spec.u.identifier[i] = policy.policy.v2.master_key_identifier[i];
+    if (ioctl(folder, FS_IOC_GET_ENCRYPTION_KEY_STATUS, &key) != 0) return 0;
+    return key.status == FSCRYPT_KEY_STATUS_PRESENT ? 1 : 2;
+}
+/// setfsuid(2) of the calling thread alone.
+static inline void cposix_set_file_user(uid_t user) { (void)syscall(SYS_setfsuid, (unsigned long)user); }
 
 enum {
     cposix_F_ADD_SEALS = F_ADD_SEALS,

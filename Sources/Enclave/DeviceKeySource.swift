@@ -5,7 +5,8 @@ public import SecretMemory
 public protocol DeviceKeySource: Sendable {
   /// The device key, 32 bytes.
   /// - Parameter create: whether one may be made where there is none.
-  /// - Throws: `.deviceKey`, saying why and what to do.
+  /// - Throws: `.deviceKey` where it is refused or lost, `.deviceKeyUnavailable` where it cannot be had now; both say why
+  ///   and what to do.
   func load(create: Bool) throws(KeychainError) -> SecretBytes
   /// A new device key in the place of one that cannot be had any more; the old file is kept.
   /// - Throws: `.deviceKey`; then the old one is in its place.

@@ -43,7 +43,7 @@ extension Enclave {
   ///
   /// Needs neither the device key nor a keychain that is whole.
   /// - Throws: `.keychain` where it could not be removed; it is then as it was, but contexts have ended.
-  public func forget(_ user: UserID) throws(EnclaveError) -> ForgottenKeychain {
+  public func forget(_ user: UserID) async throws(EnclaveError) -> ForgottenKeychain {
     for (id, context) in contexts where context.owner.user == user { contexts[id] = nil }
     endOperations(.failed("an administrator removed what Whorl keeps for this account; ask again")) { $0.user == user }
     let items = try? shelf.existingKeychain(of: user)?.itemCount()
@@ -53,6 +53,8 @@ extension Enclave {
       pendingPasscodes[user] = nil
       // What is still under way must not make a new one: whoever asks next is looked up first.
       shelf.unlearn(user)
+      // It is gone already. Overwriting takes as long as it was large.
+      await storeWork.wipe(shelf.folder)
       return ForgottenKeychain(existed: existed, items: existed ? items : 0)
     } catch {
       throw .keychain(error)

@@ -65,7 +65,11 @@ extension Enclave {
   ) async throws(EnclaveError) -> R {
     try requireRoom(for: user)
     backups.insert(user)
-    defer { backups.remove(user) }
+    shelf.pin(user, true)
+    defer {
+      backups.remove(user)
+      shelf.pin(user, false)
+    }
     return try await body()
   }
 
@@ -74,6 +78,7 @@ extension Enclave {
     guard !backups.contains(user) else {
       throw .busy("an export or import of yours is under way; try again when that has ended")
     }
+    guard !upkeeps.contains(user) else { throw Self.busyWithUpkeep }
     guard backups.count < Self.backupsAtOnce else {
       throw .busy("others export or import now, and more at once would take too much memory; try again in a moment")
     }

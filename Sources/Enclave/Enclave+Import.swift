@@ -103,6 +103,7 @@ extension Enclave {
       summary.added += 1
     }
     try Self.keychain { () throws(KeychainError) in try changes.commit() }
+    await storeWork.checkpoint(shelf.directory(of: user))
     return summary
   }
 

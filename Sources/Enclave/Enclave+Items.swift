@@ -61,68 +61,17 @@ extension Enclave {
     }
   }
 
-  /// The attributes of the items that match, in the order they were added; never prompts, and needs no reader.
-  /// - Parameters:
-  ///   - limit: the most items; 0 for all.
-  ///   - includeInvalidated: also those whose fingers changed.
-  ///   - reference: of the last item of the part before, so that many items are had in parts; nil for the first.
-  /// - Throws: `.keychain`; `.parameter` for a reference that is not this keychain's.
-  public func copyMatching(
-    user: UserID, query: ItemQuery, limit: Int = 0, includeInvalidated: Bool = false, after reference: [UInt8]? = nil
-  ) async throws(EnclaveError) -> [FoundItem] {
-    var found: [FoundItem] = []
-    var last: ItemID?
-    if let reference {
-      last = try withKeychain(of: user) { keychain throws(KeychainError) in keychain.item(of: reference) }
-      guard last != nil else { throw .parameter("\"after\" names no item of this keychain; give what a search gave") }
-    }
-    try await search(user, query, includeInvalidated: includeInvalidated, after: last) { page throws(EnclaveError) in
-      if let first = page.damaged.first { throw .keychain(first.error) }
-      found += try withKeychain(of: user) { keychain throws(KeychainError) in
-        page.items.map { FoundItem(item: $0, reference: keychain.persistentReference(of: $0.id)) }
-      }
-      return limit == 0 || found.count < limit
-    }
-    return limit == 0 ? found : Array(found.prefix(limit))
-  }
-
-  /// Goes through the items that match, page by page, until `body` gives false. In between others have their turn at the
-  /// enclave: one user's thousands of items hold nobody up.
-  private func search(
-    _ user: UserID, _ query: ItemQuery, includeInvalidated: Bool, after first: ItemID? = nil,
-    _ body: (ItemPage) throws(EnclaveError) -> Bool
-  ) async throws(EnclaveError) {
-    var last = first
-    repeat {
-      guard !Task.isCancelled else { throw .appCancel }
-      let page = try withKeychain(of: user) { keychain throws(KeychainError) in
-        try keychain.page(query, after: last, count: Limits.searchRows, includeInvalidated: includeInvalidated)
-      }
-      guard try body(page) else { return }
-      last = page.next
-      if last != nil { await elsewhere.pause() }
-    } while last != nil
-  }
-
-  /// Deletes the items that match; never prompts.
-  /// - Parameter all: must be true for a query that names neither service nor account.
-  /// - Returns: how many there were, at least 1.
-  /// - Throws: `.keychain(.itemNotFound)` where none matched.
-  public func delete(user: UserID, query: ItemQuery, all: Bool = false) throws(EnclaveError) -> Int {
-    let count = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.delete(query, all: all) }
-    guard count > 0 else { throw .keychain(.itemNotFound) }
-    return count
-  }
-
   /// The secret of the first item that matches, once its constraints are satisfied in the context.
+  /// - Parameter shown: the one item that is meant, as `find` gave it: `.denied` where it is not as it was then; nil: the
+  ///   first that matches.
   /// - Throws: as `evaluate`; `.keychain(.itemNotFound)`, `.keychain(.invalidated)` before any prompt; `.denied` for a
   ///   private key, which never leaves.
   public func copySecret(
-    _ context: ContextID, owner: ContextOwner, query: ItemQuery, options: VerificationOptions = VerificationOptions(),
-    progress: @escaping ProgressHandler = { _ in }
+    _ context: ContextID, owner: ContextOwner, query: ItemQuery, shown: ItemSummary? = nil,
+    options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> SecretBytes {
     try await withItem(
-      context, owner, query, for: .secret, mustBeOnlyOne: false, options, progress
+      context, owner, query, shown, for: .secret, mustBeOnlyOne: false, options, progress
     ) { keychain, item, password throws(EnclaveError) in
       return try Self.keychain { () throws(KeychainError) in
         try keychain.secret(of: item.id, under: item.accessControl, applicationPassword: password)
@@ -134,12 +83,13 @@ extension Enclave {
   /// satisfied in the context: also for attributes alone, since who can rename an item can have another's secret taken for
   /// it.
   /// - Parameters:
+  ///   - shown: as for `copySecret`.
   ///   - changes: the attributes to set; nil ones stay.
   ///   - secret: the new secret; nil leaves it.
   ///   - accessControl: what guards it from then on; nil leaves it.
   /// - Throws: as `copySecret` and `add`; `.parameter` where several items match.
   public func update(
-    _ context: ContextID, owner: ContextOwner, query: ItemQuery, changes: ItemQuery,
+    _ context: ContextID, owner: ContextOwner, query: ItemQuery, shown: ItemSummary? = nil, changes: ItemQuery,
     secret: consuming SecretBytes? = nil, accessControl: AccessControl? = nil,
     options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) {
@@ -147,7 +97,7 @@ extension Enclave {
     let secret: HeldSecret? = if let secret { HeldSecret(secret) } else { nil }
     let newNeedsPassword = accessControl?.needsApplicationPassword == true
     try await withItem(
-      context, owner, query, for: .change(changes, hasSecret: secret != nil), mustBeOnlyOne: true,
+      context, owner, query, shown, for: .change(changes, hasSecret: secret != nil), mustBeOnlyOne: true,
       newNeedsPassword: newNeedsPassword, options, progress
     ) { keychain, item, password throws(EnclaveError) in
       let new: SecretBytes? = if let secret { try secret.clone() } else { nil }
@@ -166,30 +116,32 @@ extension Enclave {
   /// Runs `use` on the item that is meant, once everything that guards it was shown in the context. Every use of a secret
   /// goes through here.
   /// - Parameters:
+  ///   - shown: the item that the person was told of already; nil: the one that matches.
   ///   - purpose: what it is asked for; an item of another kind is refused before anybody is prompted.
   ///   - newNeedsPassword: the program's password is wanted also where the item has none yet.
   ///   - use: runs in the same stretch without `await` as the checks; takes the item as it is then, and the program's own
   ///     password for it.
   func withItem<R: ~Copyable>(
-    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, for purpose: ItemPurpose,
+    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, _ shown: ItemSummary?, for purpose: ItemPurpose,
     mustBeOnlyOne: Bool, newNeedsPassword: Bool = false, _ options: VerificationOptions,
     _ progress: @escaping ProgressHandler,
     _ use: (UserKeychain, ItemSummary, StretchedPassword?) throws(EnclaveError) -> R
   ) async throws(EnclaveError) -> R {
     try requireContext(context, owner)
-    let id = try await locate(query, of: owner.user, mustBeOnlyOne: mustBeOnlyOne)
-    let (located, parameters) = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
-      (try keychain.summary(of: id), try keychain.applicationPasswordParameters(of: id))
-    }
-    try purpose.check(located.attributes)
-    let protection = located.accessControl.protection
-    if protection.endsWithPasscode { await lookForPasscode(of: owner.user) }
-    var password: StretchedPassword?
-    if parameters != nil || newNeedsPassword {
-      password = try await stretch(try requireContext(context, owner).applicationPassword, parameters, of: owner.user)
-    }
-    var access = ItemAccess(context: context, owner: owner, query: query, item: id)
+    let id = if let shown { shown.id } else { try await locate(query, of: owner.user, mustBeOnlyOne: mustBeOnlyOne) }
+    var access = ItemAccess(context: context, owner: owner, query: query, item: id, promptedFor: shown)
     do throws(EnclaveError) {
+      let located = try item(for: access)
+      let parameters = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
+        try keychain.applicationPasswordParameters(of: id)
+      }
+      try purpose.check(located.attributes)
+      let protection = located.accessControl.protection
+      if protection.endsWithPasscode { await lookForPasscode(of: owner.user) }
+      var password: StretchedPassword?
+      if parameters != nil || newNeedsPassword {
+        password = try await stretch(try requireContext(context, owner).applicationPassword, parameters, of: owner.user)
+      }
       while true {
         // No await between the two: what `redeem` found holds while the secret is decrypted.
         if let item = try redeem(&access) {
@@ -215,12 +167,6 @@ extension Enclave {
     try requireContext(access.context, access.owner)
     guard !Task.isCancelled else { throw .appCancel }
     let item = try item(for: access)
-    if let promptedFor = access.promptedFor {
-      // The person touched the reader for that item, not for one that took its place meanwhile.
-      guard promptedFor.id == item.id, promptedFor.accessControl == item.accessControl else {
-        throw .denied("the item was replaced while you were asked for your finger; ask again")
-      }
-    }
     access.promptedFor = item
     let touch = access.touch
     access.touch = nil
@@ -244,34 +190,6 @@ extension Enclave {
     return isTaken ? item : nil
   }
 
-  /// The item that is meant: the first that has its secret.
-  private func locate(
-    _ query: ItemQuery, of user: UserID, mustBeOnlyOne: Bool
-  ) async throws(EnclaveError) -> ItemID {
-    var present: ItemID?
-    var lost: ItemSummary?
-    var count = 0
-    var damaged: DamagedItem?
-    try await search(user, query, includeInvalidated: true) { page throws(EnclaveError) in
-      damaged = damaged ?? page.damaged.first
-      for item in page.items {
-        guard item.state == .present else {
-          lost = lost ?? item
-          continue
-        }
-        present = present ?? item.id
-        count += 1
-      }
-      return damaged == nil && (present == nil || mustBeOnlyOne)
-    }
-    if let damaged { throw .keychain(damaged.error) }
-    guard let present else { throw .keychain(lost?.state.error ?? .itemNotFound) }
-    guard !mustBeOnlyOne || count == 1 else {
-      throw .parameter("\(count) items match; name service and account of the one to change")
-    }
-    return present
-  }
-
   /// The item that was located, as it is now.
   private func item(for access: ItemAccess) throws(EnclaveError) -> ItemSummary {
     let item: ItemSummary
@@ -284,12 +202,18 @@ extension Enclave {
       let other = try withKeychain(of: access.owner.user) { keychain throws(KeychainError) in
         try keychain.page(access.query, count: Limits.searchRows).items.first
       }
-      // The person touched the reader for that item, not for one that took its place meanwhile.
-      throw other == nil
-        ? .keychain(.itemNotFound) : .denied("the item was replaced while you were asked for your finger; ask again")
+      throw other == nil ? .keychain(.itemNotFound) : Self.changed
     }
     if let error = item.state.error { throw .keychain(error) }
+    // The person was asked for that item, as it was called and guarded then, not for what became of it.
+    if let shown = access.promptedFor {
+      guard shown.accessControl == item.accessControl, shown.attributes == item.attributes else { throw Self.changed }
+    }
     return item
+  }
+
+  private static var changed: EnclaveError {
+    .denied("the item was changed or replaced while you were asked for it; ask again")
   }
 
   /// What an item needs a person to show; nil for nothing.
@@ -324,14 +248,6 @@ extension Enclave {
   }
 }
 
-/// An item that was found, and what names it from now on.
-public struct FoundItem: Sendable, Hashable {
-  /// All there is but its secret.
-  public let item: ItemSummary
-  /// Names it for as long as it is there (`ItemQuery.persistentReference`).
-  public let reference: [UInt8]
-}
-
 /// One request for an item, on its way through prompts.
 private struct ItemAccess {
   let context: ContextID
@@ -345,7 +261,8 @@ private struct ItemAccess {
   /// A touch made for this request; used once.
   var touch: Touch?
 
-  init(context: ContextID, owner: ContextOwner, query: ItemQuery, item: ItemID) {
+  init(context: ContextID, owner: ContextOwner, query: ItemQuery, item: ItemID, promptedFor: ItemSummary?) {
+    self.promptedFor = promptedFor
     self.context = context
     self.owner = owner
     self.query = query

@@ -33,14 +33,17 @@ extension Enclave {
   }
 
   /// A signature over `data` by the first private key that matches, once its constraints are satisfied in the context.
-  /// - Parameter data: the message, or its hash where the algorithm says so.
+  /// - Parameters:
+  ///   - shown: as for `copySecret`.
+  ///   - data: the message, or its hash where the algorithm says so.
   /// - Throws: as `copySecret`; `.parameter` before any prompt where the key does not sign so, or a hash is of another
   ///   length.
   public func sign(
-    _ context: ContextID, owner: ContextOwner, query: ItemQuery, algorithm: SignatureAlgorithm, data: [UInt8],
-    options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
+    _ context: ContextID, owner: ContextOwner, query: ItemQuery, shown: ItemSummary? = nil,
+    algorithm: SignatureAlgorithm,
+    data: [UInt8], options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> [UInt8] {
-    try await withPrivateKey(context, owner, query, options, progress) { (type) throws(KeyPairError) in
+    try await withPrivateKey(context, owner, query, shown, options, progress) { (type) throws(KeyPairError) in
       guard algorithm.keyType == type else { throw .unsuitable(algorithm, type) }
       if let expected = algorithm.dataBytes, data.count != expected {
         throw .wrongLength("the digest", expected: expected, found: data.count)
@@ -52,14 +55,17 @@ extension Enclave {
 
   /// The secret that the first private key that matches and `peer`'s private half come to, once the constraints are
   /// satisfied in the context.
-  /// - Parameter peer: the bytes of the other public key.
+  /// - Parameters:
+  ///   - shown: as for `copySecret`.
+  ///   - peer: the bytes of the other public key.
   /// - Throws: as `copySecret`; before any prompt `.parameter` where `peer` is no public key, and
   ///   `.keychain(.unsupported)` for a kind of key that agrees on nothing.
   public func agree(
-    _ context: ContextID, owner: ContextOwner, query: ItemQuery, algorithm: KeyAgreementAlgorithm, peer: [UInt8],
-    options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
+    _ context: ContextID, owner: ContextOwner, query: ItemQuery, shown: ItemSummary? = nil,
+    algorithm: KeyAgreementAlgorithm,
+    peer: [UInt8], options: VerificationOptions = VerificationOptions(), progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> SecretBytes {
-    try await withPrivateKey(context, owner, query, options, progress) { (type) throws(KeyPairError) in
+    try await withPrivateKey(context, owner, query, shown, options, progress) { (type) throws(KeyPairError) in
       guard type == .p256 else { throw .noAgreement(type) }
       _ = try PublicKey(type, bytes: peer)
     } use: { (key: borrowing PrivateKey) throws(KeyPairError) in
@@ -70,12 +76,13 @@ extension Enclave {
   /// Uses the private key that is meant, once its constraints are satisfied. It is opened for `use` alone.
   /// - Parameter check: whether a key of that kind can do what is asked; called before anybody is prompted.
   private func withPrivateKey<Result: ~Copyable>(
-    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, _ options: VerificationOptions,
-    _ progress: @escaping ProgressHandler, check: @escaping @Sendable (KeyPairType) throws(KeyPairError) -> Void,
+    _ context: ContextID, _ owner: ContextOwner, _ query: ItemQuery, _ shown: ItemSummary?,
+    _ options: VerificationOptions, _ progress: @escaping ProgressHandler,
+    check: @escaping @Sendable (KeyPairType) throws(KeyPairError) -> Void,
     use: (borrowing PrivateKey) throws(KeyPairError) -> Result
   ) async throws(EnclaveError) -> Result {
     try await withItem(
-      context, owner, try Self.privateKeys(query), for: .key(check), mustBeOnlyOne: false, options, progress
+      context, owner, try Self.privateKeys(query), shown, for: .key(check), mustBeOnlyOne: false, options, progress
     ) { keychain, item, password throws(EnclaveError) in
       guard let type = item.attributes.keyType.map(KeyPairType.init) else { throw .keychain(.itemNotFound) }
       let secret = try Self.keychain { () throws(KeychainError) in
@@ -90,7 +97,7 @@ extension Enclave {
   // MARK: - Items that are keys
 
   /// The query, for private keys alone.
-  private static func privateKeys(_ query: ItemQuery) throws(EnclaveError) -> ItemQuery {
+  static func privateKeys(_ query: ItemQuery) throws(EnclaveError) -> ItemQuery {
     guard query.itemClass ?? .key == .key, query.keyRole ?? .private == .private else {
       throw .parameter("only private keys of class key are used; leave out class and key-class")
     }

@@ -1,11 +1,16 @@
 internal import Keychain
+public import SecretMemory
 
 /// Requests whose passcode somebody else than their program asks for.
 extension Enclave {
-  /// For how many seconds what is shown in a context covers its further requests.
+  /// What a context says of prompts: for how many seconds what is shown in it covers its further requests, and whether
+  /// there may be any.
   /// - Throws: `.invalidContext`.
-  public func reuse(of context: ContextID, owner: ContextOwner) throws(EnclaveError) -> Int {
-    try requireContext(context, owner).reuse
+  public func prompts(
+    of context: ContextID, owner: ContextOwner
+  ) throws(EnclaveError) -> (reuse: Int, areAllowed: Bool) {
+    let context = try requireContext(context, owner)
+    return (context.reuse, !context.interactionNotAllowed)
   }
 
   /// A context for one request of a program's, apart from the one that the program made: the person was told what this
@@ -26,4 +31,40 @@ extension Enclave {
     contexts[id] = child
     return (id, owner)
   }
+
+  /// What the person gives where the former passcode is waited for: that, or the recovery key. It unlocks, and covers
+  /// nothing in the context. Where none is waited for any more, this does nothing.
+  /// - Throws: as `provideFormerPasscode`.
+  public func provideFormerPasscodeOrRecoveryKey(
+    _ context: ContextID, owner: ContextOwner, answer: consuming SecretBytes
+  ) async throws(EnclaveError) {
+    try requireContext(context, owner)
+    let user = owner.user
+    guard pendingPasscodes[user] != nil else { return }
+    switch try Self.keychain({ () throws(KeychainError) in try RecoveryKey(typed: answer) }) {
+    case .some(let key):
+      let held = HeldRecoveryKey(key)
+      try await noting(owner, "give-recovery-key") { () async throws(EnclaveError) in
+        let isRight = try self.withKeychain(of: user) { keychain throws(KeychainError) in
+          guard try keychain.unlock(with: held.key) else { return false }
+          if let pending = self.pendingPasscodes[user] { try keychain.setPasscode(pending) }
+          return true
+        }
+        guard isRight else { throw .authenticationFailed(Self.wrongRecoveryKey) }
+        self.pendingPasscodes[user] = nil
+        self.sawOwner(user)
+      }
+    case .none: try await provideFormerPasscode(context, owner: owner, passcode: answer)
+    }
+  }
+
+  static var wrongRecoveryKey: String {
+    "that is not the recovery key of this keychain; it may have been replaced or revoked"
+  }
+}
+
+/// A closure cannot take a noncopyable value with it.
+private final class HeldRecoveryKey {
+  let key: RecoveryKey
+  init(_ key: consuming RecoveryKey) { self.key = key }
 }

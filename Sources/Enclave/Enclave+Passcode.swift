@@ -74,13 +74,14 @@ extension Enclave {
       guard seconds == 0 else { throw EnclaveError.passcodeDelayed(seconds: seconds) }
       let passcode = try attempt.clone()
       let before = try charge(user)
+      let locking = lockings[user]
       switch await passcodes.verify(user: user, passcode: passcode) {
       case .right:
         // With the boot, so that it is known that the passcode was given in it.
         let record = LockoutRecord(bootID: clock.bootID())
         try withKeychain(of: user) { keychain throws(KeychainError) in try store(record, in: keychain) }
         unrecorded.remove(user)
-        await unlockKeybag(of: user, with: attempt)
+        await unlockKeybag(of: user, with: attempt, unlessLockedSince: locking)
         sawOwner(user)
         return .success(())
       case .wrong:

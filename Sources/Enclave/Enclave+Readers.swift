@@ -78,8 +78,15 @@ extension Enclave {
   }
 
   /// Takes the passcode that a context was given.
-  func requirePasscode(in context: ContextID, _ owner: ContextOwner) async throws(EnclaveError) {
-    try requireContext(context, owner)
+  /// - Parameter mustBeUnlocked: whether it has to open the keychain, so that a former one may be wanted.
+  func requirePasscode(
+    in context: ContextID, _ owner: ContextOwner, mustBeUnlocked: Bool = false
+  ) async throws(EnclaveError) {
+    let given = try requireContext(context, owner)
+    // What was given is kept for the moment that the former one takes.
+    if given.hasPasscode(at: clock.uptime()), mustBeUnlocked, pendingPasscodes[owner.user] != nil {
+      throw .formerPasscodeNeeded
+    }
     guard contexts[context]?.takePasscodeForKeys(at: clock.uptime()) == true else {
       throw await passcodeWanted(of: owner.user, .required)
     }

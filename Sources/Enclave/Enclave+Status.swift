@@ -59,7 +59,8 @@ extension Enclave {
         deviceKey: deviceKey, storeError: nil)
     } catch {
       return EnclaveStatus(
-        misses: 0, missesAllowed: LockoutPolicy.allowedMisses, isLockedOut: true, passcodeDelay: 0, registered: [],
+        misses: 0, missesAllowed: LockoutPolicy.allowedMisses, isLockedOut: true,
+        passcodeDelay: (try? recoveryWait(of: user)) ?? 0, registered: [],
         domainState: [], keybag: nil, isFormerPasscodeNeeded: false, hasRecoveryKey: false, deviceKey: deviceKey,
         storeError: error.message)
     }

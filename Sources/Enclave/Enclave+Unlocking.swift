@@ -79,8 +79,9 @@ extension Enclave {
   /// The passcode of a user is right: it unlocks, and where it was changed while the keys are unlocked it takes the former
   /// one's place. Where it cannot (changed behind our back), it waits for the former one. What fails here shows when the
   /// keys are wanted.
-  func unlockKeybag(of user: UserID, with passcode: HeldSecret) async {
-    let locking = lockings[user]
+  /// - Parameter locking: of `lockings` when the passcode was given: keys that were locked since stay locked.
+  func unlockKeybag(of user: UserID, with passcode: HeldSecret, unlessLockedSince locking: UInt64?) async {
+    guard lockings[user] == locking else { return }
     do {
       let known = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.passcodeParameters() }
       if let known {
@@ -185,7 +186,7 @@ extension Enclave {
       throw error as? EnclaveError ?? .keychain(error as? KeychainError ?? .io("\(error)"))
     }
     guard isRight else {
-      throw .authenticationFailed("that is not the recovery key of this keychain; it may have been replaced or revoked")
+      throw .authenticationFailed(Self.wrongRecoveryKey)
     }
     sawOwner(user)
     contexts[context]?.touched(at: clock.uptime())
@@ -216,7 +217,7 @@ extension Enclave {
   /// The passcode, taken from the context, and unlocked keys. No `await` between this and what it is for.
   private func requirePasscode(_ context: ContextID, _ owner: ContextOwner) async throws(EnclaveError) {
     guard try !requireContext(context, owner).interactionNotAllowed else { throw .notInteractive }
-    try await requirePasscode(in: context, owner)
+    try await requirePasscode(in: context, owner, mustBeUnlocked: true)
     guard pendingPasscodes[owner.user] == nil else { throw .formerPasscodeNeeded }
   }
 

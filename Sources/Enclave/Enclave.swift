@@ -54,10 +54,13 @@ public actor Enclave {
   var lockoutFault: KeychainError?
   /// Users of whom an export or import writes.
   var backups: Set<UserID> = []
+  /// Users whose keychain is looked through, or changed in parts.
+  var upkeeps: Set<UserID> = []
+  let storeWork = StoreWork()
   let passphrases = PassphraseWork()
   /// Users whose passphrase it looks at, or will: one each, so that nobody waits for many of another's.
   var derivations: Set<UserID> = []
-  /// For tests: what is done between two parts of an export or import.
+  /// For tests: what is done between two parts of an export, import, check, rekeying or deletion.
   var betweenBackupParts: (@Sendable () async -> Void)?
   /// Who notes releases and refusals.
   var recorder: (any ReleaseRecorder)?

@@ -170,8 +170,9 @@ public enum EnclaveError: Error, Sendable, Equatable {
     case .tooNew: "StoreTooNew"
     case .unsupported: "Unsupported"
     case .invalidParameter: "Param"
-    case .tooLarge: "TooLarge"
-    case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey, .otherOwner, .ownerUnknown: "StoreUnavailable"
+    case .tooLarge, .overQuota: "TooLarge"
+    case .refusedFile, .readOnly, .diskFull, .busy, .io, .deviceKey, .deviceKeyUnavailable, .otherOwner, .ownerUnknown:
+      "StoreUnavailable"
     case .memory: "Failed"
     }
   }

@@ -13,13 +13,15 @@ final class KeychainShelf {
   private let keys: any DeviceKeySource
   private let clock: any EnclaveClock
   private var deviceKey: SecretBytes?
-  private var failure: (error: KeychainError, at: Int64)?
+  private var failure: (error: KeychainError, at: Int64, pause: Int64)?
   /// The most recently used last.
   private var open: [(user: UserID, keychain: UserKeychain)] = []
   /// What the name service last said of each uid. Bounded: uids are of callers that the bus has checked.
   private var names: [UserID: AccountName]
   /// The owners of the keychains that are open.
   private var owners: [UserID: String] = [:]
+  /// Users whose keychain stays open: one that is opened anew would wait for the change under way.
+  private var pinned: Set<UserID> = []
   private static let mostNames = 4096
   /// What is unlocked, by user: outlives the keychains, which are closed when they are too many.
   private var unlockStates: [UserID: UnlockState] = [:]
@@ -35,6 +37,14 @@ final class KeychainShelf {
   }
 
   var openCount: Int { open.count }
+
+  /// Where the keychains are.
+  var folder: String { users }
+
+  /// Whether a user's keychain stays open while others' come and go.
+  func pin(_ user: UserID, _ isPinned: Bool) {
+    if isPinned { pinned.insert(user) } else { pinned.remove(user) }
+  }
 
   /// Users with unlocked keys.
   var unlockedUsers: [UserID] { unlockStates.filter { $0.value.isUnlocked }.map(\.key) }
@@ -111,11 +121,10 @@ final class KeychainShelf {
     ) { clock.wallTime() }
   }
 
-  /// Removes the keychain of a uid for good, whoever owns it; false where there was none.
+  /// Removes the keychain of a uid for good, whoever owns it; false where there was none. `StoreWork.wipe` is to follow.
   func remove(_ user: UserID) throws(KeychainError) -> Bool {
     close(user)
     unlockStates[user] = nil
-    defer { KeychainRemoval.removeLeftovers(in: users) }
     return try KeychainRemoval.remove(directory: "\(users)/\(user)")
   }
 
@@ -131,7 +140,9 @@ final class KeychainShelf {
     let opened = try Self.open(
       directory: "\(users)/\(user.rawValue)", user: user, key: deviceKey, state: unlockState(of: user)
     ) { clock.wallTime() }
-    if open.count >= Self.capacity { owners[open.removeFirst().user] = nil }
+    if open.count >= Self.capacity, let oldest = open.firstIndex(where: { !pinned.contains($0.user) }) {
+      owners[open.remove(at: oldest).user] = nil
+    }
     open.append((user, opened))
     return opened
   }
@@ -162,16 +173,21 @@ final class KeychainShelf {
   private func loadDeviceKey() throws(KeychainError) {
     if deviceKey != nil { return }
     if let failure {
-      // A TPM that refuses a key refuses it again, and locks itself up over it: it is asked once.
-      let isLasting = (try? keys.sealing()) == .hostAndTPM2
-      if isLasting || clock.uptime() - failure.at < Self.retryMilliseconds { throw failure.error }
+      // A TPM that refuses a key refuses it again, and locks itself up over it: it is asked once. One that did not answer
+      // may do later.
+      var isLasting = false
+      if case .deviceKey = failure.error { isLasting = (try? keys.sealing()) == .hostAndTPM2 }
+      if isLasting || clock.uptime() - failure.at < failure.pause { throw failure.error }
     }
+    let begin = clock.uptime()
     do {
       // With keychains there and no key, a new key would only hide that the old one is lost.
       deviceKey = try keys.load(create: !hasUsers())
       failure = nil
     } catch {
-      failure = (error, clock.uptime())
+      // Everybody waits for the try: it takes a small part of the time, however long it takes.
+      let end = clock.uptime()
+      failure = (error, end, max(Self.retryMilliseconds, 4 * (end - begin)))
       throw error
     }
   }
@@ -218,11 +234,11 @@ final class KeychainShelf {
     }
   }
 
-  /// New keys for a keychain.
-  func rekey(_ user: UserID, passcode: StretchedPassword) throws(KeychainError) -> Int {
+  /// Begins with new keys for a keychain.
+  func rekey(_ user: UserID, passcode: StretchedPassword) throws(KeychainError) -> KeychainRekey {
     let keychain = try keychain(of: user)
     switch deviceKey {
-    case .some(let key): return try keychain.rekey(deviceKey: key, passcode: passcode)
+    case .some(let key): return try KeychainRekey(of: keychain, deviceKey: key, passcode: passcode)
     case .none: throw .deviceKey("the device key was not loaded; this is a fault of Whorl, please report it")
     }
   }

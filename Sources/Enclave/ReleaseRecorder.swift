@@ -5,7 +5,7 @@ public struct ReleaseEvent: Sendable, Equatable {
   /// Whose secret it is, and the connection of the program that asked.
   public let owner: ContextOwner
   /// What was to be done with it: `read`, `change` or `use-key`; with the whole keychain: `export`,
-  /// `make-recovery-key`, `give-recovery-key`.
+  /// `make-recovery-key`, `give-recovery-key`, `recover`.
   public let deed: String
   /// The keyed hash of the item's name (`UserKeychain.logName`); empty for the whole keychain.
   public let item: [UInt8]
@@ -59,16 +59,34 @@ extension Enclave {
     }
   }
 
-  /// The items of a user that are known by these hashes, as far as they are still there.
-  /// - Throws: `.keychain`.
+  /// The items of a user that are known by these hashes, as far as they are still there. After a rekeying it goes through
+  /// all items, and others have their turn at the enclave in between.
+  /// - Throws: `.keychain`; `.appCancel`.
   public func items(
     byLogNames names: Set<[UInt8]>, of user: UserID
-  ) throws(EnclaveError) -> [[UInt8]: ItemAttributes] {
+  ) async throws(EnclaveError) -> [[UInt8]: ItemAttributes] {
+    let names = names.filter { !$0.isEmpty }
     var found: [[UInt8]: ItemAttributes] = [:]
-    for name in names {
-      let item = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.item(byLogName: name) }
-      if let item { found[name] = item.attributes }
+    guard try withKeychain(of: user, { keychain throws(KeychainError) in !keychain.findsLogNames }) else {
+      for name in names {
+        let item = try withKeychain(of: user) { keychain throws(KeychainError) in try keychain.item(byLogName: name) }
+        if let item { found[name] = item.attributes }
+      }
+      return found
     }
+    var last: ItemID?
+    repeat {
+      guard !Task.isCancelled else { throw .appCancel }
+      last = try withKeychain(of: user) { keychain throws(KeychainError) in
+        let page = try keychain.page(ItemQuery(), after: last, count: Limits.searchRows, includeInvalidated: true)
+        for item in page.items {
+          let name = keychain.logName(of: item.attributes)
+          if names.contains(name) { found[name] = item.attributes }
+        }
+        return page.next
+      }
+      if last != nil { await elsewhere.pause() }
+    } while last != nil && found.count < names.count
     return found
   }
 }

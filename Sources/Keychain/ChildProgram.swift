@@ -8,8 +8,8 @@ internal import SecretMemory
 enum ChildProgram {
   /// How a run ended.
   struct Result: ~Copyable {
-    /// The exit status; nil where a signal ended it.
-    let status: Int32?
+    /// The exit status.
+    let status: Int32
     let output: SecretBytes
     /// The first line it wrote on its standard error, fit for a message.
     let complaint: String
@@ -18,7 +18,8 @@ enum ChildProgram {
   /// Runs `program` to its end, for at most `seconds`.
   ///
   /// The input goes by sealed memory file, which is wiped afterwards: nothing can block or break on it.
-  /// - Throws: `.deviceKey` where it could not be started, took too long or wrote too much; `.memory`.
+  /// - Throws: `.deviceKeyUnavailable` where it could not be started, was ended by a signal, took too long or wrote too
+  ///   much: none of it says anything of what it was asked; `.memory`.
   static func run(
     _ program: String, _ arguments: [String], environment: [String], input: borrowing SecretBytes, limit: Int,
     seconds: Int
@@ -33,11 +34,13 @@ enum ChildProgram {
       close(standardInput)
     }
     let complaints = "whorl-child-error".withCString { cposix_memfd_create($0, UInt32(cposix_MFD_CLOEXEC)) }
-    guard complaints >= 0 else { throw .deviceKey("no memory file for \(program) could be made; free some memory") }
+    guard complaints >= 0 else {
+      throw .deviceKeyUnavailable("no memory file for \(program) could be made; free some memory")
+    }
     defer { close(complaints) }
     var pipe: [Int32] = [-1, -1]
     guard cposix_pipe_cloexec(&pipe) == 0 else {
-      throw .deviceKey("no pipe to \(program) could be made; close some programs and try again")
+      throw .deviceKeyUnavailable("no pipe to \(program) could be made; close some programs and try again")
     }
     let (reading, writing) = (pipe[0], pipe[1])
     defer { close(reading) }
@@ -49,7 +52,7 @@ enum ChildProgram {
         descriptors: [.duplicate(standardInput), .duplicate(writing), .duplicate(complaints)])
     } catch {
       close(writing)
-      throw .deviceKey("\(program) could not be started (\(error.text)); install the systemd package")
+      throw .deviceKeyUnavailable("\(program) could not be started (\(error.text)); install the systemd package")
     }
     close(writing)
     var output: SecretBytes?
@@ -64,10 +67,11 @@ enum ChildProgram {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     if let failure { throw failure }
-    guard let output = output.take() else { throw .deviceKey("\(program) gave nothing; try again") }
-    let signal = status & 0x7f
-    return Result(
-      status: signal == 0 ? (status >> 8) & 0xff : nil, output: output, complaint: firstLine(of: complaints))
+    guard status & 0x7f == 0 else {
+      throw .deviceKeyUnavailable("\(program) was ended by signal \(status & 0x7f); try again later")
+    }
+    guard let output = output.take() else { throw .deviceKeyUnavailable("\(program) gave nothing; try again") }
+    return Result(status: (status >> 8) & 0xff, output: output, complaint: firstLine(of: complaints))
   }
 
   /// All that the child writes, until it closes its end.
@@ -80,7 +84,8 @@ enum ChildProgram {
     while true {
       let left = deadline - monotonicMilliseconds()
       guard left > 0 else {
-        throw .deviceKey("\(program) did not end within \(seconds) seconds; check the TPM and try again")
+        throw .deviceKeyUnavailable(
+          "\(program) did not end within \(seconds) seconds; check the TPM and try again later")
       }
       var waited = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
       guard poll(&waited, 1, Int32(left)) > 0 else { continue }
@@ -89,11 +94,13 @@ enum ChildProgram {
       }
       if got < 0 {
         if errno == EINTR { continue }
-        throw .deviceKey("the output of \(program) could not be read; try again")
+        throw .deviceKeyUnavailable("the output of \(program) could not be read; try again")
       }
       if got == 0 { break }
       filled += got
-      guard filled <= limit else { throw .deviceKey("\(program) gave more than the \(limit) bytes expected") }
+      guard filled <= limit else {
+        throw .deviceKeyUnavailable("\(program) gave more than the \(limit) bytes expected")
+      }
     }
     return try guarded { () throws(SecretMemoryError) in try buffer.prefix(filled) }
   }
@@ -105,9 +112,11 @@ enum ChildProgram {
   }
 
   private static func firstLine(of file: Int32) -> String {
-    var bytes = [UInt8](repeating: 0, count: 240)
+    var bytes = [UInt8](repeating: 0, count: 480)
     let got = pread(file, &bytes, bytes.count, 0)
-    let line = bytes.prefix(max(got, 0)).prefix { $0 != UInt8(ascii: "\n") }
-    return String(decoding: line.map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    let lines = bytes.prefix(max(got, 0)).split(separator: UInt8(ascii: "\n"))
+    // systemd-creds warns of a host key of one's own, and goes on.
+    let line = lines.first { !$0.suffix(13).elementsEqual("using anyway.".utf8) } ?? lines.first ?? []
+    return String(decoding: line.prefix(240).map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
   }
 }

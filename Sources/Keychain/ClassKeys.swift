@@ -49,7 +49,7 @@ enum ClassKeys {
         throw .unsupported("a class key of version \(version) in \(database.path)")
       }
       let expected: Root? =
-        if number == metadata || number == Self.number(.always) { .device } else {
+        if number == metadata || number == Self.number(.always) || number == LastingKeys.number { .device } else {
           ofPasscode.contains { Self.number($0) == number } ? .passcode : nil
         }
       guard let expected else { throw .unsupported("the class key of number \(number) in \(database.path)") }
@@ -70,11 +70,12 @@ enum ClassKeys {
 
   /// - Throws: `.tampered` where it is missing or the root does not open it.
   static func open(
-    _ number: Int64, root: Root, rootKey: borrowing SecretBytes, from database: Database, user: UserID
+    _ number: Int64, root: Root, rootKey: borrowing SecretBytes, from database: Database, user: UserID,
+    count: Int = Sealing.keyBytes
   ) throws(KeychainError) -> SecretBytes {
     guard let wrapped = try database.blob("SELECT wrapped FROM class_key WHERE class = ?", [.integer(number)]),
       let key = try Sealing.open(wrapped, key: rootKey, associatedData: associatedData(number, root, user: user)),
-      key.count == Sealing.keyBytes
+      key.count == count
     else { throw .tampered("a class key in \(database.path)") }
     return key
   }

@@ -198,6 +198,8 @@ final class Database {
   func checkpoint() {
     // sqlite3_wal_checkpoint_v2: the counts are not wanted.
     sqlite3_busy_timeout(handle, 0)
+    // First what keeps no writer waiting: most of it, where there is much.
+    sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     sqlite3_busy_timeout(handle, patience)
   }

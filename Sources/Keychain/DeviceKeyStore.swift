@@ -59,7 +59,8 @@ public struct DeviceKeyStore: Sendable {
   ///
   /// One caller at a time, among processes too: all get the same key. A file that cannot be opened is never replaced.
   /// - Parameter create: whether a key may be made; without, a missing file is an error.
-  /// - Throws: `.deviceKey`, saying why and what to do; `.refusedFile`, `.corrupt`, `.diskFull`, `.readOnly`, `.io`,
+  /// - Throws: `.deviceKey` where it is refused or lost, `.deviceKeyUnavailable` where systemd-creds could not be run to its
+  ///   end, both saying why and what to do; `.refusedFile`, `.corrupt`, `.diskFull`, `.readOnly`, `.io`,
   ///   `.busy`, `.memory`.
   public func load(create: Bool = true) throws(KeychainError) -> SecretBytes {
     let folder = try StoreFolder(path: folder, create: create)

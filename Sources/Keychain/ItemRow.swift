@@ -35,7 +35,8 @@ struct ItemRow {
       let loss = UInt8(exactly: state).flatMap(ItemLoss.init(rawValue:))
     else { throw altered }
     let binding = ItemBinding(
-      user: user, id: id, itemClass: itemClass, accessControl: accessControl, loss: loss, identity: identity)
+      user: user, id: id, itemClass: itemClass, accessControl: accessControl, loss: loss, identity: identity,
+      name: identity)
     guard
       let plain = try Sealing.open(
         sealed, key: keys.attributes, associatedData: binding.associatedData(.itemAttributes)),
@@ -76,7 +77,11 @@ struct ItemBinding {
   let itemClass: ItemClass
   let accessControl: AccessControl
   let loss: ItemLoss
+  /// The hash under which the database finds the item; attributes are bound to it.
   let identity: [UInt8]
+  /// The hash of the same that stays over a rekeying (`Keybag.names`): what lies under a program's own password cannot be
+  /// sealed anew.
+  let name: [UInt8]
 
   func associatedData(_ purpose: Purpose) -> ByteWriter {
     var data = purpose.associatedData(of: user)
@@ -86,7 +91,7 @@ struct ItemBinding {
     data.write(accessControl.protection.rawValue)
     data.write(accessControl.canonicalBytes)
     data.write(loss.rawValue)
-    data.write(identity)
+    data.write(purpose == .itemAttributes ? identity : name)
     return data
   }
 }

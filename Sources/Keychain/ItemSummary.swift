@@ -16,6 +16,15 @@ public enum ItemState: Hashable, Sendable {
   /// It lost it at that time, because the account's password, which guarded it, was removed.
   case passcodeRemoved(at: Int64)
 
+  /// As the row has it.
+  var loss: (ItemLoss, at: Int64) {
+    switch self {
+    case .present: (.none, 0)
+    case .invalidated(let time): (.fingersChanged, time)
+    case .passcodeRemoved(let time): (.passcodeRemoved, time)
+    }
+  }
+
   /// The error of whoever asks for the secret; nil where it is there.
   public var error: KeychainError? {
     switch self {

@@ -13,6 +13,11 @@ struct Keybag: ~Copyable {
   let attributes: SecretBytes
   /// Hashes what is searched for.
   let search: SecretBytes
+  /// Hashes what has to stay the same for as long as the keychain is there (persistent references, names in the log, what
+  /// items are bound to); `search` until the first rekeying.
+  let names: SecretBytes
+  /// Whether `names` is `search`.
+  let areNamesSearched: Bool
   /// Encrypts and sums up the registered fingers.
   let biometrySet: SecretBytes
   /// Hashes prints.
@@ -55,14 +60,33 @@ struct Keybag: ~Copyable {
     let metadata = try ClassKeys.open(ClassKeys.metadata, root: .device, rootKey: root, from: database, user: user)
     let always = try ClassKeys.open(
       ClassKeys.number(.always), root: .device, rootKey: root, from: database, user: user)
+    let lasting = try LastingKeys.open(under: root, metadata: metadata, from: database, user: user)
+    return try under(root, metadata: metadata, always: always, pepper: pepper, lasting: lasting)
+  }
+
+  private static func under(
+    _ root: consuming SecretBytes, metadata: consuming SecretBytes, always: consuming SecretBytes,
+    pepper: consuming SecretBytes, lasting: borrowing LastingKeys
+  ) throws(KeychainError) -> Keybag {
     let attributes = try Sealing.deriveKey(metadata, label: "attributes")
     let search = try Sealing.deriveKey(metadata, label: "search")
-    let biometrySet = try Sealing.deriveKey(metadata, label: "biometry-set")
-    let prints = try Sealing.deriveKey(metadata, label: "prints")
     let lockout = try Sealing.deriveKey(metadata, label: "lockout")
+    let names = try guarded { () throws(SecretMemoryError) in try lasting.names.clone() }
+    let prints = try guarded { () throws(SecretMemoryError) in try lasting.prints.clone() }
+    let biometrySet = try guarded { () throws(SecretMemoryError) in try lasting.biometrySet.clone() }
     return Keybag(
-      root: root, metadata: metadata, attributes: attributes, search: search, biometrySet: biometrySet, prints: prints,
-      lockout: lockout, always: always, pepper: pepper)
+      root: root, metadata: metadata, attributes: attributes, search: search, names: names,
+      areNamesSearched: !lasting.areStored, biometrySet: biometrySet, prints: prints, lockout: lockout, always: always,
+      pepper: pepper)
+  }
+
+  /// New keys in the place of these, but for those that last.
+  func renewed(always: borrowing SecretBytes) throws(KeychainError) -> Keybag {
+    try Self.under(
+      try Sealing.newKey(), metadata: try Sealing.newKey(),
+      always: try guarded { () throws(SecretMemoryError) in try always.clone() },
+      pepper: try guarded { () throws(SecretMemoryError) in try pepper.clone() },
+      lasting: LastingKeys(names: names, prints: prints, biometrySet: biometrySet))
   }
 
   /// The key of the device slot.

@@ -28,6 +28,8 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   case invalidParameter(_ why: String)
   /// `what` has more bytes than `limit`.
   case tooLarge(_ what: String, limit: Int)
+  /// The user's keychain holds as much as one may; says how much.
+  case overQuota(_ limit: String)
   /// A file or folder is not as the keychain made it (a symbolic link, another owner, open to others).
   case refusedFile(_ why: String)
   /// The file system is read-only.
@@ -42,8 +44,10 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
   case otherOwner(user: UserID, owner: String, now: String)
   /// Whose the keychain is cannot be checked now; says why, in one line for people.
   case ownerUnknown(_ why: String)
-  /// The device key cannot be had; the text says why and what to do.
+  /// The device key is refused, or lost; the text says why and what to do.
   case deviceKey(_ why: String)
+  /// The device key cannot be had now, which says nothing of whether it is lost; the text says why and what to do.
+  case deviceKeyUnavailable(_ why: String)
   /// No protected memory for a secret.
   case memory(SecretMemoryError)
 
@@ -78,6 +82,8 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
       "\(why); correct the request"
     case .tooLarge(let what, let limit):
       "\(what) is larger than the \(limit) bytes allowed; shorten it"
+    case .overQuota(let limit):
+      "your keychain holds as much as one may (\(limit)); delete what you do not need any more"
     case .refusedFile(let why):
       "\(why); put it right, or move it away to start afresh"
     case .readOnly(let path):
@@ -92,7 +98,7 @@ public enum KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
       Self.text(user, owner: owner, now: now)
     case .ownerUnknown(let why):
       why
-    case .deviceKey(let why):
+    case .deviceKey(let why), .deviceKeyUnavailable(let why):
       why
     case .memory(let error):
       error.description

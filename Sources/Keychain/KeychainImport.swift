@@ -5,21 +5,14 @@ public import SecretMemory
 ///
 /// Not Sendable: for the owner of the keychain. Let go without `commit`, it leaves everything as it was.
 public final class KeychainImport {
-  private let owner: UserKeychain
-  private let keychain: UserKeychain
-  private var isOpen = true
+  private let batch: KeychainBatch
+  private var keychain: UserKeychain { batch.keychain }
 
   /// Begins the transaction.
   /// - Throws: `.busy` where another one is under way; what opening and writing can meet.
   public init(into owner: UserKeychain) throws(KeychainError) {
-    self.owner = owner
-    keychain = try UserKeychain(beside: owner)
-    keychain.database.setPatience(false)
-    try keychain.database.execute("BEGIN IMMEDIATE")
-    owner.database.setPatience(false)
+    batch = try KeychainBatch(on: owner)
   }
-
-  deinit { end() }
 
   /// The item with a secret that is known by the same attributes, as it stands in the transaction.
   public func existing(_ item: PortableItem) throws(KeychainError) -> ItemSummary? {
@@ -44,18 +37,6 @@ public final class KeychainImport {
     try keychain.database.run("DELETE FROM item WHERE id = ?", [.integer(id.rawValue)])
   }
 
-  /// All of it is on the disk when this returns; nothing of it where this throws.
-  public func commit() throws(KeychainError) {
-    guard isOpen else { return }
-    try keychain.database.execute("COMMIT")
-    end()
-    owner.database.checkpoint()
-  }
-
-  private func end() {
-    guard isOpen else { return }
-    isOpen = false
-    keychain.database.rollBackIfOpen()
-    owner.database.setPatience(true)
-  }
+  /// All of it is on the disk when this returns; nothing of it where this throws. `StoreUpkeep.checkpoint` is to follow.
+  public func commit() throws(KeychainError) { try batch.commit() }
 }

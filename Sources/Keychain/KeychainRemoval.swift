@@ -6,7 +6,8 @@ public enum KeychainRemoval {
   private static let prefix = ".removed-"
 
   /// Removes the keychain in `directory`, which nobody may have open any more: items, keys, registered fingers and the
-  /// lockout record. Gone for good, in one step, when this returns; its content is overwritten then as far as that goes.
+  /// lockout record. Gone for good, in one step, when this returns; `removeLeftovers` then overwrites its content as far as
+  /// that goes, which takes as long as it is large.
   /// - Returns: whether there was one.
   /// - Throws: `.readOnly`, `.io`; the keychain is then as it was.
   public static func remove(directory: String) throws(KeychainError) -> Bool {
@@ -23,11 +24,10 @@ public enum KeychainRemoval {
       throw systemError("\(directory) could not be removed", path: directory)
     }
     guard fsync(folder) == 0 else { throw systemError("\(parent) could not be written", path: parent) }
-    wipe(grave, in: folder)
     return true
   }
 
-  /// Removes what a crash in the middle of `remove` left among the keychains in that folder.
+  /// Overwrites and removes what `remove` left, now or before a crash, among the keychains in that folder.
   public static func removeLeftovers(in users: String) {
     let folder = open(users, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }

@@ -49,7 +49,7 @@ extension UserKeychain {
   /// - Throws: `.tampered` or `.unsupported` where there is one that cannot be read.
   public func item(like other: ItemAttributes) throws(KeychainError) -> ItemSummary? {
     var row: ItemRow?
-    let identity = SearchHashes(other, key: keys.search).identity
+    let identity = SearchHashes.identity(of: other, key: keys.search)
     try database.rows("SELECT \(ItemRow.columns) FROM item WHERE identity = ?", [.blob(identity)]) {
       (found) throws(KeychainError) in
       row = ItemRow(found)
@@ -61,6 +61,6 @@ extension UserKeychain {
 
   /// A number that is the same for items that are known by the same attributes, and for no others.
   public func identity(of attributes: ItemAttributes) -> [UInt8] {
-    SearchHashes(attributes, key: keys.search).identity
+    SearchHashes.identity(of: attributes, key: keys.names)
   }
 }

@@ -10,7 +10,7 @@ struct SearchHashes: Equatable {
   let generic: [UInt8]?
 
   init(_ attributes: ItemAttributes, key: borrowing SecretBytes) {
-    identity = Sealing.keyedHash(Self.identity(of: attributes), key: key)
+    identity = Self.identity(of: attributes, key: key)
     func hash(_ choices: [ItemAttribute]) -> [UInt8]? {
       // An item has at most one of those that share a column.
       let attribute = choices.first { attributes.values[$0] != nil } ?? choices[0]
@@ -26,6 +26,11 @@ struct SearchHashes: Equatable {
   /// The attributes that share a column of the table: classes have one of them each.
   private static let service: [ItemAttribute] = [.service, .server, .applicationLabel]
   private static let account: [ItemAttribute] = [.account, .applicationTag]
+
+  /// The hash of what tells an item apart.
+  static func identity(of attributes: ItemAttributes, key: borrowing SecretBytes) -> [UInt8] {
+    Sealing.keyedHash(identity(of: attributes), key: key)
+  }
 
   /// What tells the item apart, as bytes.
   private static func identity(of attributes: ItemAttributes) -> [UInt8] {

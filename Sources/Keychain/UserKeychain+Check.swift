@@ -18,17 +18,18 @@ public struct ItemCheck: Sendable {
 
 /// Looking at everything that is stored.
 extension UserKeychain {
-  /// What is wrong with the file, its keys and records, but for the items: one line for people each; none where all is
-  /// well.
+  /// What is wrong with the file, its keys and records, but for the items: one line for people each; none where all is well.
+  /// Takes as long as the file is large.
   /// - Throws: what reading the database can meet.
   public func checkFile() throws(KeychainError) -> [String] {
+    try StoreUpkeep.integrity(of: database) + checkRecords()
+  }
+
+  /// What is wrong with keys and records, but for the items: one line for people each; none where all is well. For the file
+  /// itself there is `StoreUpkeep.integrity`.
+  /// - Throws: what reading the database can meet.
+  public func checkRecords() throws(KeychainError) -> [String] {
     var problems: [String] = []
-    // SQLite's own look at its pages, indices and constraints: "ok", or a line for each thing.
-    try database.rows("PRAGMA integrity_check(20)") { (row) throws(KeychainError) in
-      let line = row.text(0) ?? "an unreadable line"
-      if line != "ok" { problems.append("the file: \(line)") }
-      return true
-    }
     func look(_ what: String, _ body: () throws(KeychainError) -> Void) throws(KeychainError) {
       do throws(KeychainError) { try body() } catch {
         switch error {
@@ -73,40 +74,57 @@ extension UserKeychain {
   /// - Parameters:
   ///   - last: the last item that was looked at, from the part before; nil for the first.
   ///   - count: the most rows to look at; at least 1.
+  ///   - bytes: of their secrets; with more the part ends.
   /// - Throws: what reading the database can meet.
-  public func checkItems(after last: ItemID? = nil, count: Int) throws(KeychainError) -> ItemCheck {
+  public func checkItems(
+    after last: ItemID? = nil, count: Int, bytes limit: Int = .max
+  ) throws(KeychainError) -> ItemCheck {
     let page = try page(ItemQuery(), after: last, count: count, includeInvalidated: true)
-    var check = ItemCheck(rows: page.items.count + page.damaged.count, damaged: page.damaged, next: page.next)
-    for item in page.items {
-      guard item.state == .present else {
-        check.lost += 1
-        continue
-      }
-      do throws(KeychainError) {
-        guard !item.accessControl.needsApplicationPassword else {
-          // The outer layer at least.
-          _ = try isReachable(item)
-          check.unread += 1
-          continue
-        }
-        _ = try secret(of: item.id, under: item.accessControl)
-        check.whole += 1
-      } catch {
-        switch error {
-        case .locked: check.unread += 1
-        // Deleted by another connection meanwhile.
-        case .itemNotFound: check.rows -= 1
-        case .tampered, .unsupported, .invalidParameter:
-          check.damaged.append(DamagedItem(id: item.id, error: error))
-        default: throw error
-        }
-      }
+    var check = ItemCheck(next: page.next)
+    var bytes = 0
+    for item in page.items where bytes <= limit {
+      check.rows += 1
+      bytes += try look(at: item, &check)
+      if bytes > limit { check.next = item.id }
     }
+    let looked = check.next?.rawValue ?? .max
+    let damaged = page.damaged.filter { $0.id.rawValue <= looked }
+    check.rows += damaged.count
+    check.damaged += damaged
     return check
   }
 
+  /// Gives how many bytes its secret has.
+  private func look(at item: ItemSummary, _ check: inout ItemCheck) throws(KeychainError) -> Int {
+    guard item.state == .present else {
+      check.lost += 1
+      return 0
+    }
+    do throws(KeychainError) {
+      guard !item.accessControl.needsApplicationPassword else {
+        // The outer layer at least.
+        try requireReachable(item)
+        check.unread += 1
+        return 0
+      }
+      let secret = try secret(of: item.id, under: item.accessControl)
+      check.whole += 1
+      return secret.count
+    } catch {
+      switch error {
+      case .locked: check.unread += 1
+      // Deleted by another connection meanwhile.
+      case .itemNotFound: check.rows -= 1
+      case .tampered, .unsupported, .invalidParameter:
+        check.damaged.append(DamagedItem(id: item.id, error: error))
+      default: throw error
+      }
+      return 0
+    }
+  }
+
   /// Throws where what the class key wraps of an item was altered.
-  private func isReachable(_ item: ItemSummary) throws(KeychainError) {
+  private func requireReachable(_ item: ItemSummary) throws(KeychainError) {
     let binding = binding(
       item.id, item.attributes, item.accessControl, SearchHashes(item.attributes, key: keys.search))
     guard let wrapped = try database.blob("SELECT key FROM item WHERE id = ?", [.integer(item.id.rawValue)]),

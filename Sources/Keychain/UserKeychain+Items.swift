@@ -26,6 +26,8 @@ extension UserKeychain {
     let time = now()
     let hashes = SearchHashes(attributes, key: keys.search)
     try makeWay(for: hashes.identity)
+    try requireRoomForItem()
+    try requireRoom(for: secret.count)
     let last = try database.number("SELECT seq FROM sqlite_sequence WHERE name = 'item'") ?? 0
     let highest = try database.number("SELECT max(id) FROM item") ?? 0
     guard last >= highest, last < .max else { throw .tampered("the numbering of items in \(database.path)") }
@@ -94,7 +96,10 @@ extension UserKeychain {
           applicationPassword: applicationPassword, as: Self.change)
       }
       switch given {
-      case .some(let new): try store(new)
+      case .some(let new):
+        // What takes no more room than before is let in, also where there is too much already.
+        if new.count > old.count { try requireRoom(for: new.count - old.count) }
+        try store(new)
       case .none: try store(old)
       }
     }
@@ -106,10 +111,7 @@ extension UserKeychain {
   ///   be read.
   /// - Throws: `.invalidParameter` where `all` is needed; `.tampered` for a matching item that cannot be read.
   public func delete(_ query: ItemQuery, all: Bool = false) throws(KeychainError) -> Int {
-    guard all || query.namesItems else {
-      throw .invalidParameter(
-        "a deletion that names no service, account, server or key must say that it means all items")
-    }
+    try Self.requireNamed(query, all: all)
     let count = try database.write { () throws(KeychainError) in
       if query == ItemQuery() { return try database.run("DELETE FROM item") }
       let items = try find(query, includeInvalidated: true)
@@ -118,6 +120,14 @@ extension UserKeychain {
     }
     database.checkpoint()
     return count
+  }
+
+  /// Throws `.invalidParameter` for a deletion that names no items and does not say that it means all.
+  public static func requireNamed(_ query: ItemQuery, all: Bool) throws(KeychainError) {
+    guard all || query.namesItems else {
+      throw .invalidParameter(
+        "a deletion that names no service, account, server or key must say that it means all items")
+    }
   }
 
   /// Deletes one item, whether or not it can be read; gives whether there was one.
@@ -226,7 +236,8 @@ extension UserKeychain {
   ) -> ItemBinding {
     ItemBinding(
       user: user, id: id.rawValue, itemClass: attributes.itemClass, accessControl: accessControl, loss: loss,
-      identity: hashes.identity)
+      identity: hashes.identity,
+      name: keys.areNamesSearched ? hashes.identity : SearchHashes.identity(of: attributes, key: keys.names))
   }
 
   /// Throws where an item of that identity has a secret; deletes one that lost its own.

@@ -26,10 +26,18 @@ extension UserKeychain {
   /// Records the account that the keychain belongs to, in place of another; on the disk when this returns.
   /// - Parameter name: empty for an account without a name.
   public func setOwner(_ name: String) throws(KeychainError) {
-    let sealed = Array(name.utf8).withUnsafeBytes {
-      Sealing.seal($0, key: keys.attributes, associatedData: Purpose.owner.associatedData(of: user))
+    try database.write { () throws(KeychainError) in
+      try Self.write(owner: name, in: database, user: user, attributesKey: keys.attributes)
     }
-    try database.write { () throws(KeychainError) in try database.setRecord(Self.ownerName, sealed) }
+  }
+
+  static func write(
+    owner name: String, in database: Database, user: UserID, attributesKey: borrowing SecretBytes
+  ) throws(KeychainError) {
+    let sealed = Array(name.utf8).withUnsafeBytes {
+      Sealing.seal($0, key: attributesKey, associatedData: Purpose.owner.associatedData(of: user))
+    }
+    try database.setRecord(ownerName, sealed)
   }
 
   /// How many items there are, readable or not, invalidated ones too.

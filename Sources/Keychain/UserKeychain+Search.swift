@@ -104,7 +104,7 @@ extension UserKeychain {
     var writer = ByteWriter()
     writer.write(Self.referenceVersion)
     writer.write(id.rawValue)
-    return writer.bytes + Sealing.keyedHash(Array("reference".utf8) + writer.bytes, key: keys.search, count: 16)
+    return writer.bytes + Sealing.keyedHash(Array("reference".utf8) + writer.bytes, key: keys.names, count: 16)
   }
 
   /// The item that such bytes name, whether it is still there or not; nil where they are not this keychain's.

@@ -12,6 +12,7 @@ public final class UserKeychain {
   let database: Database
   var keys: Keybag
   let unlockState: UnlockState
+  let quota: KeychainQuota
   let now: @Sendable () -> Int64
 
   /// Opens the keychain in `directory` (mode 0700, made where it is missing), making a new one where there is none.
@@ -20,12 +21,13 @@ public final class UserKeychain {
   ///   - user: whose keychain it is; another user's is refused.
   ///   - deviceKey: 32 bytes, from `DeviceKeyStore`.
   ///   - unlockState: what is unlocked of it already; the same for every opening of a user's keychain.
+  ///   - quota: how much it may hold; `.usual` but in tests.
   ///   - now: the time in seconds since 1970.
   /// - Throws: `.tooNew`, `.corrupt`, `.tampered`, `.refusedFile`, `.unsupported`, `.readOnly`, `.diskFull`, `.io`,
   ///   `.busy`.
   public convenience init(
     directory: String, user: UserID, deviceKey: borrowing SecretBytes, unlockState: UnlockState = UnlockState(),
-    now: @escaping @Sendable () -> Int64 = UserKeychain.systemTime
+    quota: KeychainQuota = .usual, now: @escaping @Sendable () -> Int64 = UserKeychain.systemTime
   ) throws(KeychainError) {
     // A borrowed key cannot go into a closure.
     let deviceKey = try guarded { () throws(SecretMemoryError) in try deviceKey.clone() }
@@ -35,18 +37,19 @@ public final class UserKeychain {
       try BiometrySetStore.create(in: database, user: user, keys: keys)
       try LockoutStore.write(LockoutRecord(), in: database, user: user, key: keys.lockout)
     }
-    try self.init(over: database, user: user, deviceKey: deviceKey, unlockState: unlockState, now: now)
+    try self.init(over: database, user: user, deviceKey: deviceKey, unlockState: unlockState, quota: quota, now: now)
   }
 
   /// The keychain in a database that is open already.
   init(
     over database: Database, user: UserID, deviceKey: borrowing SecretBytes, unlockState: UnlockState,
-    now: @escaping @Sendable () -> Int64
+    quota: KeychainQuota, now: @escaping @Sendable () -> Int64
   ) throws(KeychainError) {
     keys = try Keybag.open(from: database, user: user, deviceKey: deviceKey)
     self.database = database
     self.user = user
     self.unlockState = unlockState
+    self.quota = quota
     self.now = now
   }
 
@@ -55,6 +58,7 @@ public final class UserKeychain {
     user = other.user
     now = other.now
     unlockState = other.unlockState
+    quota = other.quota
     database = try Database(path: other.database.path, mode: .existing)
     let root = try guarded { () throws(SecretMemoryError) in try other.keys.root.clone() }
     let pepper = try guarded { () throws(SecretMemoryError) in try other.keys.pepper.clone() }

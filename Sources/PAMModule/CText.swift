@@ -61,9 +61,11 @@ private func scalarSize(at text: CText, available: Int) -> Int? {
 struct TextLine: ~Copyable {
   private let memory: UnsafeMutableBufferPointer<CChar>
   private var length = 0
+  /// Whether something was left out: what follows would not belong to what is there.
+  private var isFull = false
 
-  /// How many bytes `withTextLine` lends, the NUL among them.
-  static let capacity = 256
+  /// How many bytes `withTextLine` lends, the NUL among them: what PAM lets a message have.
+  static let capacity = 512
 
   fileprivate init(_ memory: UnsafeMutableBufferPointer<CChar>) {
     self.memory = memory
@@ -77,9 +79,26 @@ struct TextLine: ~Copyable {
   }
 
   mutating func append(_ byte: UInt8) {
-    guard length + 1 < memory.count else { return }
+    guard reserve(1) else { return }
     memory[length] = CChar(bitPattern: byte)
     length += 1
+  }
+
+  /// Appends the first character of a plain text, whole or not at all.
+  ///
+  /// - Returns: how many bytes it has.
+  mutating func append(characterAt text: CText) -> Int {
+    let size = scalarSize(at: text, available: 4) ?? 1
+    if reserve(size) {
+      for index in 0..<size { memory[length + index] = text[index] }
+      length += size
+    }
+    return size
+  }
+
+  private mutating func reserve(_ size: Int) -> Bool {
+    if length + size >= memory.count { isFull = true }
+    return !isFull
   }
 
   mutating func append(_ text: StaticString) {
@@ -89,7 +108,7 @@ struct TextLine: ~Copyable {
   /// Appends `text` with everything but printable ASCII as a question mark: it may come from anywhere.
   mutating func append(printable text: CText) {
     var next = text
-    while next[0] != 0, length + 1 < memory.count {
+    while next[0] != 0, !isFull {
       let byte = UInt8(bitPattern: next[0])
       append((0x20...0x7e).contains(byte) ? byte : 0x3f)
       next += 1

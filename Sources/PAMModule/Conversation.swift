@@ -5,6 +5,7 @@ import CSystemd
 struct Conversation: ~Copyable {
   private let host: whorl_pam_host
   private let service: CText
+  private let words: Words
   private let isMute: Bool
   let lane: Lane
   private var terminal = Terminal()
@@ -32,12 +33,19 @@ struct Conversation: ~Copyable {
     self.service = service
     isMute = host.silent && !options.alwaysPrompt
     lane = Lane(host, service, options, terminal)
+    let isOnTerminal = lane == .terminal || KnownService(service).writesToTerminal
+    // Not in the second half of an "and": the compiler (6.3) then takes what follows for unreachable.
+    let isTextConsole = terminal.isTextConsole
+    words = Words(host, onTextConsole: isOnTerminal && isTextConsole)
     if lane != .terminal { terminal.letGo() }
     line = TypedLine(memory, keys: TypedLine.Keys())
   }
 
   /// Whether the lane is still there: the program may have been put into the background.
-  var isPossible: Bool { lane != .terminal || terminal.isOurs }
+  var isPossible: Bool {
+    guard lane == .terminal else { return true }
+    return terminal.isOurs
+  }
 
   /// Drops what was typed so far.
   mutating func forgetLine() { line.clear() }
@@ -80,7 +88,7 @@ struct Conversation: ~Copyable {
     if lane == .terminal { return showOnTerminal(prompt) }
     guard !isMute else { return true }
     return withTextLine { text in
-      prompt.write(to: &text, service: service)
+      prompt.write(to: &text, service: service, in: words)
       return text.withText { host.show(host.handle, $0) == PAM_SUCCESS } ?? false
     }
   }
@@ -112,7 +120,7 @@ extension Conversation {
 
   private func write(_ prompt: Prompt) {
     withTextLine { text in
-      prompt.write(to: &text, service: service, takesPassword: true)
+      prompt.write(to: &text, service: service, in: words, takesPassword: true)
       _ = text.withText { terminal.write($0) }
     }
   }

@@ -41,6 +41,9 @@ enum KnownService {
     }
   }
 
+  /// Whether what the program shows appears on its terminal.
+  var writesToTerminal: Bool { self == .sudo || self == .doas || self == .console }
+
   private static func isConsole(_ service: CText) -> Bool {
     equals(service, "login") || equals(service, "su") || equals(service, "su-l") || equals(service, "passwd")
       || equals(service, "chsh") || equals(service, "chfn") || equals(service, "newgrp") || equals(service, "vlock")
@@ -80,7 +83,8 @@ extension Lane {
   /// Whether the person is at that terminal now, and the program reads what is typed there.
   private static func isUsable(_ terminal: borrowing Terminal, _ known: KnownService) -> Bool {
     guard terminal.isOurs else { return false }
-    return known == .sudo || known == .doas || terminal.isSame(as: 0)
+    guard known != .sudo, known != .doas else { return true }
+    return terminal.isSame(as: 0)
   }
 }
 

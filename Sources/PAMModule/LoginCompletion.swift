@@ -105,8 +105,9 @@ extension Authentication {
     guard let error = answer.errorName else { return .proven }
     guard equals(error, "org.whorl.Error.FormerPasscodeNeeded") else { throw .broken }
     if !host.silent {
-      _ = withCString("Your Whorl keychain asks for your former password once: whorl unlock") {
-        host.show(host.handle, $0)
+      withTextLine { line in
+        Text.formerPasswordNeeded.write(to: &line, in: Words(host))
+        _ = line.withText { host.show(host.handle, $0) }
       }
     }
     return .nothingToDo

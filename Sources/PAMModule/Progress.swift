@@ -70,6 +70,7 @@ struct ProgressDetails {
     if equals(event, "waiting") { return .prompt(.touch(swipe: swipe, finger: fingers == 1 ? finger : nil)) }
     if equals(event, "retry") { return .prompt(.retry(reason)) }
     if equals(event, "no-match") { return .prompt(.noMatch(triesLeft: triesLeft)) }
+    if equals(event, "home-closed") { return .prompt(.homeClosed) }
     return .other
   }
 }

@@ -91,6 +91,8 @@ enum Prompt: Equatable {
   /// Another finger; nil where whorld did not say how many tries are left.
   case noMatch(triesLeft: UInt32?)
   case lockedOut
+  /// The home is encrypted and closed, so that a finger would let nobody into it.
+  case homeClosed
   case timedOut
   /// What was typed can be nobody's password.
   case tooLong
@@ -104,29 +106,30 @@ enum Prompt: Equatable {
   }
 
   /// Whether no touch is awaited after it.
-  var isLast: Bool { self == .noMatch(triesLeft: 0) || self == .lockedOut || self == .timedOut }
+  var isLast: Bool { self == .noMatch(triesLeft: 0) || self == .lockedOut || self == .homeClosed || self == .timedOut }
 
   /// Writes the prompt; `service` names what the touch is for. `takesPassword`: as the question that stands on a terminal,
   /// which a password answers as well.
-  func write(to line: inout TextLine, service: CText, takesPassword: Bool = false) {
+  func write(to line: inout TextLine, service: CText, in words: Words = .english, takesPassword: Bool = false) {
     switch self {
     case .touch(let swipe, let finger?):
       let text: Text =
         takesPassword ? (swipe ? .swipeWithOrType : .touchWithOrType) : (swipe ? .swipeWith : .touchWith)
-      text.write(to: &line, service: service, finger: finger.text)
+      text.write(to: &line, in: words, service: service, finger: finger.text)
     case .touch(let swipe, nil):
       let text: Text = takesPassword ? (swipe ? .swipeOrType : .touchOrType) : (swipe ? .swipe : .touch)
-      text.write(to: &line, service: service)
-    case .queued: (takesPassword ? Text.waitOrType : .queued).write(to: &line, service: service)
-    case .type: Text.type.write(to: &line, service: service)
-    case .retry(let reason): reason.text.write(to: &line)
-    case .noMatch(0): Text.noMatch.write(to: &line)
-    case .noMatch(1): Text.noMatchOneLeft.write(to: &line)
-    case .noMatch(let count?) where count <= 5: Text.noMatchSomeLeft.write(to: &line, count: count)
-    case .noMatch: Text.noMatchTryAgain.write(to: &line)
-    case .lockedOut: Text.lockedOut.write(to: &line)
-    case .timedOut: Text.timedOut.write(to: &line)
-    case .tooLong: Text.tooLong.write(to: &line)
+      text.write(to: &line, in: words, service: service)
+    case .queued: (takesPassword ? Text.waitOrType : .queued).write(to: &line, in: words, service: service)
+    case .type: Text.type.write(to: &line, in: words, service: service)
+    case .retry(let reason): reason.text.write(to: &line, in: words)
+    case .noMatch(0): Text.noMatch.write(to: &line, in: words)
+    case .noMatch(1): Text.noMatchOneLeft.write(to: &line, in: words)
+    case .noMatch(let count?) where count <= 5: Text.noMatchSomeLeft.write(to: &line, in: words, count: count)
+    case .noMatch: Text.noMatchTryAgain.write(to: &line, in: words)
+    case .lockedOut: Text.lockedOut.write(to: &line, in: words)
+    case .homeClosed: Text.homeClosed.write(to: &line, in: words)
+    case .timedOut: Text.timedOut.write(to: &line, in: words)
+    case .tooLong: Text.tooLong.write(to: &line, in: words)
     }
   }
 }

@@ -35,6 +35,9 @@ struct Terminal: ~Copyable {
     return device != 0 && device == whorl_terminal_device(other)
   }
 
+  /// Whether it is one of the kernel's text consoles.
+  var isTextConsole: Bool { whorl_is_text_console(whorl_terminal_device(descriptor)) }
+
   /// Whether it is this process's turn to use it. In the background its settings are the shell's, or another program's.
   var isOurs: Bool { descriptor >= 0 && tcgetpgrp(descriptor) == getpgrp() }
 

@@ -1,5 +1,6 @@
 /// Every text that the module shows to people, whole, for a language may put its words in another order. In braces stands
-/// what is filled in: {finger} (one of the finger texts), {service}, {count}.
+/// what is filled in: {finger} (one of the finger texts), {service}, {count}. pam/po/texts.py reads them here, each on a
+/// line of its own; after a change run `make translations`.
 enum Text: UInt8, CaseIterable {
   // Prompts in a program's own conversation.
   case touch, touchWith, swipe, swipeWith
@@ -8,7 +9,8 @@ enum Text: UInt8, CaseIterable {
   case queued
   case retryGeneral, retryTooShort, retryCenterFinger, retryRemoveFinger, retryTooFast
   case noMatch, noMatchOneLeft, noMatchSomeLeft, noMatchTryAgain
-  case lockedOut, timedOut, tooLong
+  case lockedOut, homeClosed, timedOut, tooLong
+  case formerPasswordNeeded
   case leftThumb, leftIndex, leftMiddle, leftRing, leftLittle
   case rightThumb, rightIndex, rightMiddle, rightRing, rightLittle
 
@@ -35,9 +37,11 @@ enum Text: UInt8, CaseIterable {
     case .noMatchOneLeft: "Fingerprint not recognised: one try left."
     case .noMatchSomeLeft: "Fingerprint not recognised: {count} tries left."
     case .noMatchTryAgain: "Fingerprint not recognised: please try again."
+    case .homeClosed: "Your home is encrypted and opens with your password alone: please use your password."
     case .lockedOut: "Fingerprints are locked after too many misses: please use your password."
     case .timedOut: "No finger was seen in time."
     case .tooLong: "That is too long for a password."
+    case .formerPasswordNeeded: "Your Whorl keychain asks for your former password once: whorl unlock"
     case .leftThumb: "left thumb"
     case .leftIndex: "left index finger"
     case .leftMiddle: "left middle finger"
@@ -48,28 +52,6 @@ enum Text: UInt8, CaseIterable {
     case .rightMiddle: "right middle finger"
     case .rightRing: "right ring finger"
     case .rightLittle: "right little finger"
-    }
-  }
-
-  /// Writes the text with what it holds in braces filled in.
-  func write(to line: inout TextLine, service: CText? = nil, finger: Text? = nil, count: UInt32 = 0) {
-    let text = english
-    var index = 0
-    while index < text.utf8CodeUnitCount {
-      let byte = text.utf8Start[index]
-      index += 1
-      guard byte == 0x7b else {
-        line.append(byte)
-        continue
-      }
-      // The names in braces differ in their first letters.
-      switch text.utf8Start[index] {
-      case 0x66: finger?.write(to: &line)
-      case 0x73: if let service { line.append(printable: service) }
-      default: line.append(count)
-      }
-      while index < text.utf8CodeUnitCount, text.utf8Start[index] != 0x7d { index += 1 }
-      index += 1
     }
   }
 }

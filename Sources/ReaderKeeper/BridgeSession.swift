@@ -12,6 +12,11 @@ final class BridgeSession {
   private(set) var readers: [ReaderRegistry.Presence] = []
   /// Devices that libfprint has drivers for but could not set up.
   private(set) var ignored: [ReaderError] = []
+  /// How many readers the process has met since its start; one that was plugged in again counts again. Not counted
+  /// beyond a few.
+  var metCount: Int { met.count }
+  /// Whether one came after the first list.
+  private(set) var metLater = false
   /// The readers that were opened and not closed.
   private(set) var open: Set<UInt32> = []
 
@@ -41,6 +46,7 @@ final class BridgeSession {
   private var watchdog: Task<Void, any Error>?
   /// The bytes of what is asked.
   private var pendingBytes = 0
+  private var met: Set<UInt32> = []
   private var events = EventAllowance.events
   private var arrivals = EventAllowance.arrivals
   private let started = ContinuousClock.now
@@ -276,6 +282,10 @@ final class BridgeSession {
     guard Set(list.map(\.token)).count == list.count else { return false }
     readers = recognise(list.map(\.sanitized))
     let tokens = Set(list.map(\.token))
+    if !tokens.isSubset(of: met) {
+      if ready.hasFired { metLater = true }
+      if met.count <= LinkLimits.readers { met.formUnion(tokens) }
+    }
     open.formIntersection(tokens)
     for entry in pending.values {
       // libfprint ends what runs on an unplugged reader by itself; a driver may fail to.

@@ -22,6 +22,15 @@ public final class ReaderKeeper {
   /// Told why a bridge failed and was ended; for the log.
   public var onBridgeFailed: (@GLibActor (String) -> Void)?
 
+  /// Told just before a new bridge is started.
+  public var onStart: (@GLibActor () -> Void)?
+
+  /// Whether the bridge stays although none of its readers is open, as while one is open in another process, which a new
+  /// bridge would disturb by looking at it.
+  public var isHeld = false {
+    didSet { if !isHeld, let session { rest(session) } }
+  }
+
   /// Whether no new bridge may be started, as while the machine is about to sleep; requests then fail with
   /// `.bridgeFailed`.
   public var isPaused = false
@@ -99,6 +108,21 @@ public final class ReaderKeeper {
 
   /// The bridge's process number, for the log and for tests; nil while none runs.
   public var processID: Int32? { session?.processID }
+
+  /// What the present bridge process has met since its start.
+  public struct Encounters: Sendable, Hashable {
+    /// How many readers; one that was plugged in again counts again. Not counted beyond a few.
+    public var readers: Int
+    /// Whether one came after the first list.
+    public var later: Bool
+    /// Whether there was a device that libfprint has a driver for but could not set up.
+    public var hasIgnored: Bool
+  }
+
+  /// What the present bridge process has met, by its own word; nil while none runs.
+  public var encounters: Encounters? {
+    session.map { Encounters(readers: $0.metCount, later: $0.metLater, hasIgnored: !$0.ignored.isEmpty) }
+  }
 
   /// Ends the bridge, for sleep and for the end of the daemon. What runs fails with `.bridgeFailed`; the next request
   /// starts a new bridge. Returns when the process is gone, and within `milliseconds` whatever it is doing: it may close
@@ -206,6 +230,7 @@ public final class ReaderKeeper {
       throw .bridgeKeepsFailing("the kernel holds \(undead) of its processes; only a restart of the machine ends them")
     }
     registry.beginSession()
+    onStart?()
     let session: BridgeSession
     do throws(ReaderError) {
       session = try BridgeSession(
@@ -247,12 +272,12 @@ public final class ReaderKeeper {
 
   /// Lets an idle bridge go after its time.
   private func rest(_ session: BridgeSession) {
-    guard session === self.session, session.isIdle else { return }
+    guard session === self.session, session.isIdle, !isHeld else { return }
     idleTimer?.cancel()
     let time = session.isWarm ? max(limits.idle, limits.idleWarm) : limits.idle
     idleTimer = Task { [weak self] in
       try await glibSleep(milliseconds: time)
-      guard let self, session === self.session, session.isIdle else { return }
+      guard let self, session === self.session, session.isIdle, !isHeld else { return }
       await stop()
     }
   }

@@ -2,9 +2,13 @@ extension ReaderError {
   /// The machine sleeps, or is about to.
   public static let asleep = ReaderError.busy("the machine is about to sleep")
 
+  /// Another reader appeared while this one was used in the same process: what came of it does not count.
+  public static let moved = ReaderError.bridgeFailed("another reader appeared")
+
   /// One line for people: what happened and what to do next.
   public var line: String {
     switch self {
+    case .moved: "Another fingerprint reader appeared meanwhile, so what this one said does not count; try again."
     case .asleep: "The machine is about to sleep; try again after it woke."
     case .general(let text):
       "The fingerprint reader's driver reports a failure (\(text)); try again, or unplug the reader or restart."

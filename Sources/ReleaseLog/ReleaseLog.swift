@@ -4,35 +4,57 @@ internal import Glibc
 /// Where whorld notes every release of a secret and every refusal: in the journal, and in files of its own, from which
 /// users get what is about them.
 ///
-/// Two files for each user, one of releases and one of refusals, so that no program can push the first out by causing
-/// the second: `UID.released` and `UID.refused`, one line of JSON each, at most `fileBytes` and as much again in `.old`.
-/// They are for whorld alone (0600). A full disk costs entries, never a request.
+/// Three files for each user (`Kind`), so that no program can push entries of one kind out by causing those of another: one
+/// line of JSON each, at most `fileBytes` and as much again in `.old`. What asks for nothing can be had without end, and has
+/// a file of its own. They are for whorld alone (0600). A full disk costs entries, never a request.
 public actor ReleaseLog {
   /// The most bytes of a file before it becomes the old one.
   public static let fileBytes = 128 << 10
   /// Refusals of one user that are noted in a row; one more for each second after that.
   public static let refusalBurst: Int64 = 200
 
+  /// The kinds of entries, by the ending of their file. Entries of one second are in this order.
+  private enum Kind: String, CaseIterable {
+    /// What became of requests for items that ask for nothing.
+    case unguarded
+    /// Releases of items that ask for something, and of the whole keychain.
+    case released
+    /// Refusals of those.
+    case refused
+
+    init(_ entry: ReleaseEntry) {
+      // What has no item is about all of them.
+      let isUnguarded = entry.constraints.isEmpty && !entry.item.isEmpty
+      self = isUnguarded ? .unguarded : entry.isRelease ? .released : .refused
+    }
+  }
+
+  private struct Refuser: Hashable {
+    let user: UInt32
+    let kind: Kind
+  }
+
   private let folder: String
-  private var refusals: [UInt32: (left: Int64, at: Int64)] = [:]
+  private var refusals: [Refuser: (left: Int64, at: Int64)] = [:]
 
   /// A log under `folder`, which is made at the first need; the folder above it must be there.
   public init(folder: String) { self.folder = folder }
 
   /// Notes an entry. What cannot be written is left out.
   public func note(_ entry: ReleaseEntry) {
-    guard entry.isRelease || takeRefusal(of: entry.user, at: entry.time) else { return }
+    let kind = Kind(entry)
+    guard entry.isRelease || takeRefusal(of: Refuser(user: entry.user, kind: kind), at: entry.time) else { return }
     Journal.send(entry)
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { return }
-    append(EntryLine.text(of: entry) + "\n", to: path(of: entry.user, entry.isRelease))
+    append(EntryLine.text(of: entry) + "\n", to: path(of: entry.user, kind))
   }
 
   /// A user's entries, the newest first.
   /// - Parameter limit: the most to give.
   public func entries(of user: UInt32, limit: Int) -> [ReleaseEntry] {
     var found: [ReleaseEntry] = []
-    for isRelease in [true, false] {
-      let path = path(of: user, isRelease)
+    for kind in Kind.allCases {
+      let path = path(of: user, kind)
       for file in [path + ".old", path] {
         for line in read(file).split(separator: UInt8(ascii: "\n")) {
           if let entry = EntryLine.entry(line), entry.user == user { found.append(entry) }
@@ -48,9 +70,10 @@ public actor ReleaseLog {
   /// - Returns: whether it is gone.
   @discardableResult
   public func forget(_ user: UInt32) -> Bool {
-    refusals[user] = nil
     var isGone = true
-    for path in [path(of: user, true), path(of: user, false)] {
+    for kind in Kind.allCases {
+      refusals[Refuser(user: user, kind: kind)] = nil
+      let path = path(of: user, kind)
       for file in [path, path + ".old"] where unlink(file) != 0 && errno != ENOENT { isGone = false }
     }
     return isGone
@@ -58,18 +81,16 @@ public actor ReleaseLog {
 
   // MARK: Parts
 
-  private func path(of user: UInt32, _ isRelease: Bool) -> String {
-    "\(folder)/\(user).\(isRelease ? "released" : "refused")"
-  }
+  private func path(of user: UInt32, _ kind: Kind) -> String { "\(folder)/\(user).\(kind.rawValue)" }
 
-  private func takeRefusal(of user: UInt32, at time: Int64) -> Bool {
-    var (left, at) = refusals[user] ?? (Self.refusalBurst, time)
+  private func takeRefusal(of refuser: Refuser, at time: Int64) -> Bool {
+    var (left, at) = refusals[refuser] ?? (Self.refusalBurst, time)
     left = min(Self.refusalBurst, left + max(0, min(time - at, Self.refusalBurst)))
     at = time
     let isNoted = left > 0
     if isNoted { left -= 1 }
     if refusals.count > 4096 { refusals = [:] }
-    refusals[user] = (left, at)
+    refusals[refuser] = (left, at)
     return isNoted
   }
 

@@ -63,7 +63,7 @@ final class AgentFace: BusHandler {
 
   private func ask(_ request: UInt64, _ words: PromptWords) async throws(BusMethodError) -> Int32 {
     guard dialogs.isEmpty else { throw Self.notInteractive("this agent asks for another password already") }
-    let text = Pinentry.Text(description: words.description, error: words.error)
+    let text = Pinentry.Text(description: words.description, prompt: words.prompt, error: words.error)
     let dialog = Task { @GLibActor [pinentry] in
       do throws(PinentryFailure) {
         let passcode = try await pinentry.ask(text)

@@ -11,10 +11,18 @@ struct PromptWords: Equatable {
   let why: String?
   /// Why it is asked again.
   let error: String?
+  /// Whether it is the password from before a change, or the recovery key, that is wanted.
+  let wantsFormer: Bool
 
   init(_ details: [String: BusValue]) {
-    let wantsPasscode = details["wants"]?.asString == "passcode"
-    summary = wantsPasscode ? "Your login password is wanted" : "Touch the fingerprint reader"
+    let wants = details["wants"]?.asString
+    wantsFormer = wants == "former-passcode"
+    summary =
+      switch wants {
+      case "passcode": "Your login password is wanted"
+      case "former-passcode": "Your former login password is wanted"
+      default: "Touch the fingerprint reader"
+      }
     let item = Self.quoted(details["item"], limit: 120) ?? "a secret"
     let deed =
       switch details["deed"]?.asString {
@@ -23,6 +31,10 @@ struct PromptWords: Equatable {
       case "use-key": "use the private key \(Self.quoted(details["item"], limit: 120) ?? "of an item without a name")"
       case "make-recovery-key": "make a recovery key, which opens everything that you store"
       case "revoke-recovery-key": "take your recovery key back"
+      case "export": "export everything that you store, under a passphrase that it chose"
+      case "import": "import secrets, which may take the place of yours"
+      case "adopt-fingers": "let these fingers open your secrets: \(Self.fingers(details["fingers"]))"
+      case "trust-reader": "trust the reader \(Self.quoted(details["reader"], limit: 120) ?? "without a name")"
       case "authenticate": "know that it is you, and may then read a secret"
       default: "do something that this agent does not know"
       }
@@ -45,7 +57,8 @@ struct PromptWords: Equatable {
 
   /// For pinentry. Its first line is ours and plain, so that no pinentry takes the text for markup.
   var description: String {
-    (["Whorl asks for your login password.", claim] + (why.map { [$0] } ?? [])).joined(separator: "\n")
+    (["Whorl asks for your \(wantsFormer ? "former login password or recovery key" : "login password").", claim]
+      + (why.map { [$0] } ?? [])).joined(separator: "\n")
   }
 
   /// For a notification's body.
@@ -62,6 +75,14 @@ struct PromptWords: Equatable {
       default: String(scalar)
       }
     }.joined()
+  }
+
+  /// What stands before the line to type in.
+  var prompt: String { wantsFormer ? "Former password:" : "Password:" }
+
+  private static func fingers(_ value: BusValue?) -> String {
+    let names = (value?.asStrings ?? []).prefix(10).compactMap { clean($0, limit: 40) }
+    return names.isEmpty ? "all" : names.map { $0.replacing("-", with: " ") }.joined(separator: ", ")
   }
 
   private static func quoted(_ value: BusValue?, limit: Int) -> String? {

@@ -142,6 +142,11 @@ extension WhorlStatus {
     passcodeDelay = Int(values["passcode-delay"]?.asUInt32 ?? 0)
     keybag = text("keybag")
     hasRecoveryKey = values["recovery-key"]?.asBool ?? false
+    agent = text("agent")
+    agentProgram = text("agent-program")
+    agentProcess = values["agent-pid"]?.asUInt32
+    homeKeeper = text("home")
+    isHomeLocked = values["home-locked"]?.asBool ?? false
     recoverableBy = (values["recoverable-by"]?.asStrings ?? []).prefix(4).map(printable)
     loginRefusals = (values["login-refusals"]?.asArray ?? []).prefix(16).compactMap { entry in
       guard let entry = entry.asOptions else { return nil }

@@ -312,8 +312,19 @@ public struct WhorlStatus: Hashable, Sendable {
   public var keybag = ""
   /// Whether there is a recovery key.
   public var hasRecoveryKey = false
+  /// What encrypts the caller's home: "systemd-homed", "eCryptfs", "fscrypt" or "pam_mount"; empty for an ordinary home.
+  public var homeKeeper = ""
+  /// Whether that home is closed now, so that a login takes no finger.
+  public var isHomeLocked = false
   /// Where the keychain's device key is lost: what brings it back, of "recovery-key" and "passcode".
   public var recoverableBy: [String] = []
+  /// Which agent shows what the caller's programs ask for: "session" (one of a session), "service" (one of the user's
+  /// own) or "none"; empty where an older daemon does not say.
+  public var agent = ""
+  /// What the agent calls itself.
+  public var agentProgram = ""
+  /// The agent's process; nil where it is not known.
+  public var agentProcess: UInt32?
 
   /// Logins at which no finger was asked for the last time.
   public var loginRefusals: [LoginRefusal] = []

@@ -30,7 +30,7 @@ final class BusService: Service {
 
   func status() async throws(WhorlError) -> WhorlStatus { try await whorl.status() }
 
-  func log() async throws(WhorlError) -> [WhorlLogEntry] { try await whorl.log() }
+  func log() async throws(WhorlError) -> [WhorlLogEntry] { try await whorl.log(limit: 8_000) }
 
   func forget(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlForgotten { try await whorl.forget(target) }
 

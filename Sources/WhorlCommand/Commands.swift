@@ -45,13 +45,15 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain:
+    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain,
+      .keyring:
       try await performOnSecrets(invocation)
     case .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
     case .key: try await performOnSecrets(invocation, called: "keys")
     case .forget(let target, let confirmed): return try await forget(target, confirmed: confirmed)
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     case .log: try await log()
+    case .pam(let invocation): try await perform(invocation)
     case .agent(let pinentry): try await agent(pinentry)
     }
     return .ok
@@ -80,6 +82,7 @@ struct Commands {
       case .key(let invocation): try await perform(invocation)
       case .unlock(let recovery): try await unlock(withRecoveryKey: recovery)
       case .lock: try await lock()
+      case .keyring(let deed): try await keyring(deed)
       case .keychain(.check): try await checkKeychain()
       case .keychain(.rekey): try await rekey()
       case .recover(let recovery): try await recover(withRecoveryKey: recovery)

@@ -49,6 +49,12 @@ enum HelpTexts {
           --revoke       none any more
       log                show what programs were given, and what they were refused
 
+    Login keyring (gnome-keyring's, which the login password opens otherwise):
+      keyring enable     let a finger at the login open it
+      keyring disable    put it back to the login password
+      keyring status     how it is, and which logins open it
+      keyring unlock     open it now, with a finger
+
     Keys (pairs whose private half never leaves whorld):
       key generate NAME  make a key pair, and write its public half
       key list           list the keys
@@ -68,6 +74,16 @@ enum HelpTexts {
       rename-user OLD NEW
                          hand that over to the new name of a renamed account
 
+    Logins (PAM):
+      pam status         which logins take a finger, and by which line
+      pam check [SERVICE...]
+                         who is let in by what, for each login
+      pam enable SERVICE
+                         let a finger do for a login, such as sudo
+      pam disable SERVICE
+                         no more
+        -n, --dry-run    of both: only show what would change
+
     Desktop:
       agent              show what programs ask of you, and ask for your password
           --pinentry PATH
@@ -77,7 +93,8 @@ enum HelpTexts {
     More about a command: whorl help COMMAND
 
     Options:
-          --json         of status, fingers, list, key list, reader list, keychain check and log: as JSON
+          --json         of status, fingers, list, key list, reader list, keychain check, keyring
+                         status, log, pam status and pam check: as JSON
       -h, --help         this
       -V, --version      the version
 
@@ -99,6 +116,7 @@ enum HelpTexts {
     case .lock: "whorl lock"
     case .recover: "whorl recover [--recovery]"
     case .keychain: "whorl keychain check [--json]\n       whorl keychain rekey"
+    case .keyring: "whorl keyring enable | disable | unlock\n       whorl keyring status [--json]"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
     case .list: "whorl list [--json]"
@@ -119,6 +137,13 @@ enum HelpTexts {
     case .renameUser: "whorl rename-user OLD NEW"
     case .agent: "whorl agent [--pinentry PATH]"
     case .log: "whorl log [--json]"
+    case .pam:
+      """
+      whorl pam status [--json] [--root DIR]
+             whorl pam check [SERVICE...] [--json] [--root DIR]
+             whorl pam enable SERVICE [--dry-run] [--root DIR]
+             whorl pam disable SERVICE [--restore] [--dry-run] [--root DIR]
+      """
     }
   }
 
@@ -195,6 +220,17 @@ enum HelpTexts {
       rekey makes new keys and encrypts every secret anew, all of them or none. Takes your password, and ends the recovery
       key.
       """
+    case .keyring:
+      """
+      A finger gives no password, so that after a login by finger the login keyring would stay locked. enable gives the
+      keyring another password: a random secret, which Whorl keeps behind your finger and hands on at the login.
+      enable   asks for your login password (and for the keyring's, where that is another), proves that the secret opens the
+               keyring, and says which logins hand it on. Run it again where it was interrupted
+      disable  asks for your login password, gives the keyring that again and forgets the secret. Do this before you
+               remove Whorl or its data: nothing else has the secret
+      status   not enabled, pending or armed; whether the keyring is open; which logins hand the secret on
+      unlock   opens the keyring now, with a finger or your password, without a window
+      """
     case .recover:
       """
       Brings your secrets back where the machine's own key to them is lost (firmware that changed under a TPM, a disk in
@@ -259,6 +295,18 @@ enum HelpTexts {
       Shows what became of the requests for your secrets, the oldest first: when, whether the secret was released or why
       it was refused, what was to be done, the secret (#, where it is gone), what it requires, and the program that asked.
       With --json an array of objects.
+      """
+    case .pam:
+      """
+      status     each PAM service: whether it asks for a finger, and which line of which file does
+      check      plays the whole stack of each service through, includes and all: who is let in by a match, the wrong
+                 finger, no reader, the right and the wrong password. Exit code 1 if something is wrong
+      enable     puts one line into the service's file, before the password, and keeps a copy of how it was; refuses where
+                 anything but a match would let in more than before, where the password would not do any more, or where a
+                 match would pass by what a password has to pass
+      disable    takes that line out again; with --restore the file is put back as it was before the line
+        -n, --dry-run  only show what would change
+        --root DIR     the PAM files of the system below DIR
       """
     case .agent:
       """

@@ -31,6 +31,7 @@ enum Invocation: Sendable, Equatable {
   case recover(recovery: Bool)
   case recoveryKey(RecoveryKeyDeed)
   case keychain(KeychainDeed)
+  case keyring(KeyringDeed)
   /// `confirmed`: `--yes` was given, so that nothing is asked.
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
@@ -38,16 +39,18 @@ enum Invocation: Sendable, Equatable {
   case agent(pinentry: String)
   /// What became of requests for the caller's secrets.
   case log
+  case pam(PAMInvocation)
 }
 
 /// The commands by the words that people type.
 enum Verb: String, Sendable, CaseIterable {
   case status, enroll, verify, fingers, delete, adopt, reader, set, get, list, rm, key, export
   case importFile = "import"
-  case unlock, lock, recover, keychain, agent, log
+  case unlock, lock, recover, keychain, keyring, agent, log
   case recoveryKey = "recovery-key"
   case forget
   case renameUser = "rename-user"
+  case pam
 }
 
 /// Which reader `reader distrust` is about.
@@ -66,6 +69,18 @@ enum KeychainDeed: String, Sendable, CaseIterable {
   case check
   /// Encrypts it anew under new keys.
   case rekey
+}
+
+/// What `keyring` does with the login keyring.
+enum KeyringDeed: String, Sendable, CaseIterable {
+  /// Has it opened by a finger, too.
+  case enable
+  /// Puts it back to the login password.
+  case disable
+  /// Says how it is.
+  case status
+  /// Opens it now.
+  case unlock
 }
 
 /// What `recovery-key` does.

@@ -87,12 +87,13 @@ enum InvocationParser {
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
     case .agent: [pinentry, help]
     case .log: [json, help]
-    case .status, .list, .keychain: [json, help]
-    case .renameUser, .adopt, .get, .rm, .lock, .key: [help]
+    case .status, .list, .keychain, .keyring: [json, help]
+    case .renameUser, .adopt, .get, .rm, .lock, .key, .pam: [help]
     }
   }
 
   private static func parse(_ verb: Verb, _ words: [String]) throws(CommandFailure) -> Invocation {
+    if verb == .pam { return try PAMInvocationParser.parse(words) }
     if verb == .key {
       // Its parts have options of their own; this one is of "list" alone.
       guard words.first == "list", words.contains("--json") else { return try KeyInvocationParser.parse(words) }
@@ -115,7 +116,7 @@ enum InvocationParser {
     let invocation = try parse(verb, operands, scanned, value: value, given: given)
     guard given("json") else { return invocation }
     switch invocation {
-    case .status, .fingers, .list, .readerList, .keychain(.check), .log: return .json(invocation)
+    case .status, .fingers, .list, .readerList, .keychain(.check), .keyring(.status), .log: return .json(invocation)
     default: throw CommandFailure(.usage, "--json is for what prints data; leave it out here")
     }
   }
@@ -155,7 +156,8 @@ enum InvocationParser {
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
     case .rm: return .remove(name: try itemName(operands, verb))
-    case .key: return .help(of: .key)  // parsed before
+    // Parsed before.
+    case .key, .pam: return .help(of: verb)
     case .export: return .export(try BackupOrders.export(operands, scanned.options))
     case .importFile:
       return .importFile(
@@ -185,6 +187,12 @@ enum InvocationParser {
         throw CommandFailure(.usage, "keychain takes check or rekey: whorl keychain check")
       }
       return .keychain(deed)
+    case .keyring:
+      guard operands.count == 1, let deed = KeyringDeed(rawValue: operands[0]) else {
+        let known = KeyringDeed.allCases.map(\.rawValue).joined(separator: ", ")
+        throw CommandFailure(.usage, "keyring takes one of \(known): whorl keyring status")
+      }
+      return .keyring(deed)
     case .recoveryKey:
       try none(operands, verb)
       guard !given("replace") || !given("revoke") else {

@@ -61,12 +61,32 @@ extension Commands {
         } else {
           try await service.recover(recoveryKey: answer)
         }
-        return await console.tell("Your secrets are back, and unlocked.")
+        await console.tell("Your secrets are back, and unlocked.")
       } catch {
         guard error.code == .authenticationFailed, left > 0 else { throw failure(error, Self.subject) }
         await console.tell("Not accepted: \(Escaping.clause(error.message)); try again.")
+        continue
       }
+      return byPassword ? () : await renewPasscode()
     }
+  }
+
+  /// After the recovery key: the password's part of the keybag was under the key that is lost, and is made anew with the
+  /// password. The secrets are back without it.
+  private func renewPasscode() async {
+    do throws(CommandFailure) {
+      var isGiven = false
+      try await inContext { context throws(CommandFailure) in
+        isGiven = try await PasscodeDialog(console: console, service: service)
+          .provide(to: context, for: "unlock them from now on", subject: Self.subject, skip: "not now")
+      }
+      if isGiven { return await console.tell("Your password unlocks them from now on.") }
+    } catch {
+      if !error.message.isEmpty { await console.tell(error.message) }
+    }
+    await console.tell(
+      "Until your password was given for a secret, the recovery key is needed again after a logout or restart (whorl unlock "
+        + "--recovery).")
   }
 
   func recoveryKey(_ deed: RecoveryKeyDeed) async throws(CommandFailure) {

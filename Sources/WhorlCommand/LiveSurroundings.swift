@@ -12,15 +12,8 @@ extension Surroundings {
       }
       entry += 1
     }
-    var modules = ["/lib/security", "/usr/lib/security", "/lib64/security", "/usr/lib64/security"]
-    #if arch(x86_64)
-      modules.insert("/lib/x86_64-linux-gnu/security", at: 0)
-    #elseif arch(arm64)
-      modules.insert("/lib/aarch64-linux-gnu/security", at: 0)
-    #endif
     return Surroundings(
-      environment: environment, effectiveUser: geteuid(), accounts: SystemAccounts(),
-      pamFolders: ["/etc/pam.d", "/usr/lib/pam.d"], pamModuleFolders: modules)
+      environment: environment, effectiveUser: geteuid(), accounts: SystemAccounts(), pamRoot: "/")
   }
 }
 

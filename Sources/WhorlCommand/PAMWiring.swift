@@ -1,5 +1,4 @@
-internal import CPosix
-internal import Glibc
+import PAMStacks
 
 /// Which of the machine's logins offer the finger, by its PAM files. Reads only; whatever is in them.
 struct PAMWiring: Sendable, Equatable {
@@ -14,138 +13,21 @@ struct PAMWiring: Sendable, Equatable {
 
   static let module = "pam_whorl.so"
 
-  /// - Parameters:
-  ///   - folders: the folders with PAM's files, the most important first.
-  ///   - moduleFolders: where modules without an absolute path may lie.
-  static func read(folders: [String], moduleFolders: [String]) -> PAMWiring {
-    var reader = PAMFileReader(folders: folders)
+  static func read(_ places: PAMPlaces) -> PAMWiring {
+    let files = PAMFiles(places)
     var wiring = PAMWiring()
-    for service in reader.serviceNames() {
-      wiring.hasFiles = true
-      // Debian's common-… files are parts of others, not services.
-      guard !service.hasPrefix("common-"), let module = reader.module(in: service, depth: 0) else { continue }
+    wiring.hasFiles = files.isThere
+    var unreadable: Set<String> = []
+    for service in files.services {
+      let stack = PAMStack(service: service, in: files)
+      unreadable.formUnion(stack.unreadable)
+      let steps = stack.steps.filter(\.asksForFinger)
+      // Where a service has no auth line of its own it is told of "other", which is in the list itself.
+      guard let step = steps.first, !stack.isOthers else { continue }
       wiring.services.append(service)
-      let paths = module.hasPrefix("/") ? [module] : moduleFolders.map { "\($0)/\(module)" }
-      if !paths.contains(where: { access($0, F_OK) == 0 }) { wiring.moduleIsMissing = true }
+      if step.isMissing { wiring.moduleIsMissing = true }
     }
-    wiring.unreadable = reader.unreadable.sorted()
+    wiring.unreadable = unreadable.sorted()
     return wiring
-  }
-}
-
-/// Follows PAM files and what they include.
-private struct PAMFileReader {
-  let folders: [String]
-  var unreadable: Set<String> = []
-  private var known: [String: [[String]]] = [:]
-
-  private static let sizeLimit = 1 << 16
-  private static let serviceLimit = 512
-  private static let depthLimit = 16
-
-  init(folders: [String]) { self.folders = folders }
-
-  func serviceNames() -> [String] {
-    var names: Set<String> = []
-    for folder in folders {
-      guard let directory = opendir(folder) else { continue }
-      defer { closedir(directory) }
-      while let entry = readdir(directory), names.count < Self.serviceLimit {
-        // d_name is a NUL-ended array inside the entry, valid until the next readdir.
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
-        }
-        guard let name, !name.hasPrefix("."), isFile("\(folder)/\(name)") else { continue }
-        names.insert(name)
-      }
-    }
-    return names.sorted()
-  }
-
-  /// The module as the `auth` lines of the file name it, directly or through includes; nil where they do not.
-  mutating func module(in service: String, depth: Int) -> String? {
-    guard depth < Self.depthLimit else { return nil }
-    for words in lines(of: service) {
-      if words[0].lowercased() == "@include" {
-        if words.count > 1, let found = module(in: words[1], depth: depth + 1) { return found }
-        continue
-      }
-      guard words.count >= 3, ["auth", "-auth"].contains(words[0].lowercased()) else { continue }
-      if ["include", "substack"].contains(words[1].lowercased()) {
-        if let found = module(in: words[2], depth: depth + 1) { return found }
-      } else if words[2] == PAMWiring.module || words[2].hasSuffix("/\(PAMWiring.module)") {
-        return words[2]
-      }
-    }
-    return nil
-  }
-
-  private mutating func lines(of service: String) -> [[String]] {
-    if let lines = known[service] { return lines }
-    // Includes may name a file by its whole path.
-    let paths = service.hasPrefix("/") ? [service] : folders.map { "\($0)/\(service)" }
-    var lines: [[String]] = []
-    if let path = paths.first(where: isFile) {
-      if let text = contents(path) { lines = Self.lines(text) } else { unreadable.insert(path) }
-    }
-    known[service] = lines
-    return lines
-  }
-
-  /// The lines as words; comments and empty lines left out, continued lines joined, `[success=1 default=ignore]` one
-  /// word.
-  private static func lines(_ text: String) -> [[String]] {
-    var result: [[String]] = []
-    var line = ""
-    for part in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      let part = part.prefix { $0 != "#" }
-      if part.hasSuffix("\\") {
-        line += part.dropLast() + " "
-        continue
-      }
-      let words = words(of: line + part)
-      if !words.isEmpty { result.append(words) }
-      line = ""
-    }
-    return result
-  }
-
-  private static func words(of line: String) -> [String] {
-    var words: [String] = []
-    var word = ""
-    var isBracketed = false
-    for character in line {
-      if character == "[" && word.isEmpty { isBracketed = true }
-      if !isBracketed, character.isWhitespace {
-        if !word.isEmpty { words.append(word) }
-        word = ""
-      } else {
-        word.append(character)
-      }
-      if character == "]" { isBracketed = false }
-    }
-    if !word.isEmpty { words.append(word) }
-    return words
-  }
-
-  private func isFile(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
-
-  private func contents(_ path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: Self.sizeLimit)
-    var filled = 0
-    while filled < bytes.count {
-      let got = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress.map { $0 + filled }, $0.count - filled) }
-      if got < 0 && errno == EINTR { continue }
-      guard got >= 0 else { return nil }
-      if got == 0 { break }
-      filled += got
-    }
-    return String(decoding: bytes[..<filled], as: UTF8.self)
   }
 }

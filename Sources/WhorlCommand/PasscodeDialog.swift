@@ -20,14 +20,24 @@ struct PasscodeDialog {
   func provide(
     to context: WhorlContext, for reason: String, subject: String, skip: String? = nil
   ) async throws(CommandFailure) -> Bool {
+    switch try await collect(to: context, for: reason, subject: subject, skip: skip) {
+    case .some: true
+    case .none: false
+    }
+  }
+
+  /// As ``provide(to:for:subject:skip:)``, for whoever needs the passcode itself, too; nil only for `skip`.
+  func collect(
+    to context: WhorlContext, for reason: String, subject: String, skip: String? = nil
+  ) async throws(CommandFailure) -> SecretBytes? {
     if let status = try? await service.status(), let obstacle = Self.obstacle(status, subject) { throw obstacle }
     for left in (0..<Self.tries).reversed() {
       let passcode = try await console.ask("Your password, to \(reason)\(skip.map { " (Enter alone: \($0))" } ?? ""): ")
-      if passcode.count == 0, skip != nil { return false }
+      if passcode.count == 0, skip != nil { return nil }
       guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
       do throws(WhorlError) {
         try await service.providePasscode(passcode, to: context)
-        return true
+        return passcode
       } catch {
         if Task.isCancelled { throw .cancelled }
         guard error.code == .authenticationFailed else { throw error.failure(about: subject) }
@@ -44,7 +54,7 @@ struct PasscodeDialog {
         await console.tell("That is not your password; try again.")
       }
     }
-    return false
+    return nil
   }
 
   /// Why there is no point in asking for the passcode now; nil where there is.

@@ -85,7 +85,8 @@ extension WhorlError {
     case .itemInvalidated: "gone for good, for the enrolled fingers changed; store it again with whorl set"
     case .duplicateItem: "a secret of that name exists; remove it first with whorl rm"
     case .param, .unsupported: "whorld does not know a part of the request; whorl and whorld must be of one version"
-    case .tooLarge: "too large for the store; store something shorter"
+    case .tooLarge:
+      "too large for the store, or the store is full; store something shorter, or remove what is not needed"
     case .storeUnavailable: "the store cannot be used; whorl status says why"
     case .storeDamaged: "the store is damaged; restore it from a backup"
     case .storeTooNew: "the store was written by a newer whorld; install that version again"

@@ -61,6 +61,18 @@ protocol Service: AnyObject {
   ) async throws(WhorlError) -> [UInt8]
   func removeKey(name: String) async throws(WhorlError)
 
+  // The secret of the login keyring.
+  /// What is known of it; nil where there is none.
+  func keyringItem() async throws(WhorlError) -> KeyringItem?
+  /// Keeps a new one, as pending.
+  func addKeyringSecret(_ secret: borrowing SecretBytes) async throws(WhorlError)
+  func keyringSecret(
+    in context: WhorlContext, reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
+  ) async throws(WhorlError) -> SecretBytes
+  /// Marks it as armed: logins hand it on from then on. In a context that was given the passcode.
+  func armKeyringSecret(in context: WhorlContext) async throws(WhorlError)
+  func removeKeyringSecret() async throws(WhorlError)
+
   // Authentication contexts.
   /// - Parameters:
   ///   - promptsItself: whether the command asks the person on its terminal; else the user's agent does.

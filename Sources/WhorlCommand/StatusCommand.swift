@@ -1,9 +1,10 @@
 import GLibLoop
+import PAMStacks
 import WhorlClient
 
 extension Commands {
   func status() async throws(CommandFailure) -> ExitCode {
-    let wiring = PAMWiring.read(folders: surroundings.pamFolders, moduleFolders: surroundings.pamModuleFolders)
+    let wiring = PAMWiring.read(PAMPlaces(root: surroundings.pamRoot))
     var answer: Result<WhorlStatus, WhorlError>
     do throws(WhorlError) { answer = .success(try await service.status()) } catch { answer = .failure(error) }
     // Asked of the bus, which may not be there either.
@@ -14,6 +15,7 @@ extension Commands {
       if case .success(let status) = answer { try await console.print(StatusJSON.object(status, wiring).line) }
     } else {
       for line in report.lines { try await console.print(line) }
+      if case .success = answer { for line in await enabledKeyringLines() { try await console.print(line) } }
     }
     if let failure = report.failure { throw failure }
     return .ok

@@ -15,7 +15,11 @@ enum StatusJSON {
       .init("keybag", optional(status.keybag)), .init("recoveryKey", .flag(status.hasRecoveryKey)),
       .init("recoverableBy", .texts(status.recoverableBy)), .init("deviceKey", .text(status.deviceKey)),
       .init("deviceKeyError", optional(status.deviceKeyError)), .init("storeError", optional(status.storeError)),
-      .init("formerName", status.formerName.map(JSONText.text) ?? .null), .init("logins", .texts(wiring.services)),
+      .init("home", optional(status.homeKeeper)), .init("homeLocked", .flag(status.isHomeLocked)),
+      .init("formerName", status.formerName.map(JSONText.text) ?? .null), .init("agent", optional(status.agent)),
+      .init("agentProgram", optional(status.agentProgram)),
+      .init("agentProcess", status.agentProcess.map { .number(Int64($0)) } ?? .null),
+      .init("logins", .texts(wiring.services)),
       .init("loginRefusals", .list(status.loginRefusals.map(refusal))),
     ])
   }

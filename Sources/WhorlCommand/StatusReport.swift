@@ -35,6 +35,8 @@ struct StatusReport: Sendable, Equatable {
       addFingers(status, user: user)
       addBiometry(status)
       addPasscode(status)
+      addAgent(status)
+      addHome(status)
       addKeybag(status)
       addSafety(status)
     case .failure(let problem):
@@ -237,6 +239,29 @@ struct StatusReport: Sendable, Equatable {
     if status.passcodeDelay > 0 {
       add("", "none is looked at for \(status.passcodeDelay) seconds, after wrong ones", todo: "wait, then try again")
     }
+  }
+
+  /// Who asks for the passcode in the place of programs that have no terminal.
+  private mutating func addAgent(_ status: WhorlStatus) {
+    let name = status.agentProgram.isEmpty ? "" : "\(Escaping.shown(status.agentProgram, limit: 32)), "
+    let program = status.agentProcess.map { " (\(name)process \($0))" } ?? ""
+    switch status.agent {
+    case "session": add("agent", "one in a session of yours\(program)")
+    case "service": add("agent", "a service of yours\(program)")
+    case "none":
+      add(
+        "agent", "none: programs without a terminal cannot have you asked for your password",
+        todo: "in your desktop session: systemctl --user start whorl-agent; without systemd: whorl agent")
+    default: break
+    }
+  }
+
+  private mutating func addHome(_ status: WhorlStatus) {
+    guard !status.homeKeeper.isEmpty else { return }
+    add(
+      "home", "encrypted (\(Escaping.shown(status.homeKeeper, limit: 32))), which your password alone opens;",
+      more: status.isHomeLocked
+        ? "it is closed now, so that logins take no finger" : "a login while it is closed takes no finger")
   }
 
   private mutating func addKeybag(_ status: WhorlStatus) {

@@ -5,10 +5,8 @@ struct Surroundings: Sendable {
   var environment: [String: String]
   var effectiveUser: UInt32
   var accounts: any Accounts
-  /// The folders with PAM's services, the most important first.
-  var pamFolders: [String]
-  /// Folders in which PAM modules may lie, in addition to absolute paths.
-  var pamModuleFolders: [String]
+  /// Below what PAM's files and modules are: `/`.
+  var pamRoot: String
 }
 
 /// The users of the machine.

@@ -19,6 +19,7 @@ public final class AccountDirectory: Sendable {
     }
     var passcodeState: @Sendable (String) -> PasscodeState = Accounts.passcodeState
     var isExpired: @Sendable (String) -> Bool = { Accounts.isExpired($0) }
+    var homeState: @Sendable (Account) -> HomeState? = { HomeLock().state(of: $0) }
   }
 
   private enum Question: Hashable {
@@ -27,6 +28,7 @@ public final class AccountDirectory: Sendable {
     case user(UserID)
     case password([UInt8])
     case expiry([UInt8])
+    case home(Account)
 
     /// Questions of one lane share its threads: names that ordinary users make up cannot keep root's from being asked.
     var lane: Int {
@@ -35,6 +37,7 @@ public final class AccountDirectory: Sendable {
       case .name(_, forRoot: false): 1
       case .user: 2
       case .password, .expiry: 3
+      case .home: 4
       }
     }
   }
@@ -43,6 +46,7 @@ public final class AccountDirectory: Sendable {
     case account(Result<Account?, AccountsError>)
     case password(PasscodeState)
     case expiry(Bool)
+    case home(HomeState?)
     case none(AccountsError)
   }
 
@@ -53,6 +57,9 @@ public final class AccountDirectory: Sendable {
 
   /// The seconds that anybody waits for an answer.
   public static let patience = 10
+  /// The milliseconds that a login waits to hear whether the home is closed; one on a network that hangs is none that asks
+  /// for the password.
+  static let homePatience = 1000
   /// Threads of one lane.
   static let threadsPerLane = 8
   /// Those who wait for one answer.
@@ -95,6 +102,12 @@ public final class AccountDirectory: Sendable {
     return false
   }
 
+  /// What keeps the account's home closed, and whether it is now; nil for an ordinary home, and where nobody knows.
+  func homeState(of account: Account) async -> HomeState? {
+    if case .home(let state) = await answer(.home(account), milliseconds: Self.homePatience) { return state }
+    return nil
+  }
+
   /// How many questions are being asked of the name service.
   var questionCount: Int { state.withLock { $0.waiting.count } }
 
@@ -104,17 +117,18 @@ public final class AccountDirectory: Sendable {
     switch answer {
     case .account(let result): try result.get()
     case .none(let error): throw error
-    case .password, .expiry: throw .failed(EINVAL)
+    case .password, .expiry, .home: throw .failed(EINVAL)
     }
   }
 
-  private func answer(_ question: Question) async -> Answer {
+  private func answer(_ question: Question, milliseconds limit: Int = .max) async -> Answer {
     let number = state.withLock { state in
       state.lastNumber += 1
       return state.lastNumber
     }
     let seconds = max(1, Int(patience.components.seconds))
-    let milliseconds = Int(patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000)
+    let usual = Int(patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000)
+    let milliseconds = min(usual, limit)
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withCheckedContinuation { continuation in
@@ -155,6 +169,7 @@ public final class AccountDirectory: Sendable {
     case .user(let user): .account(Self.result { () throws(AccountsError) in try source.with(user) })
     case .password(let bytes): .password(source.passcodeState(Self.text(bytes)))
     case .expiry(let bytes): .expiry(source.isExpired(Self.text(bytes)))
+    case .home(let account): .home(source.homeState(account))
     }
   }
 

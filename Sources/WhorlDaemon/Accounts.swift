@@ -9,6 +9,14 @@ public struct Account: Sendable, Hashable {
   public let user: UserID
   /// The name as the name service spells it; print folders carry it.
   public let name: String
+  /// The home folder as the name service gives it; empty where it gives none.
+  public let home: String
+
+  init(user: UserID, name: String, home: String = "") {
+    self.user = user
+    self.name = name
+    self.home = home
+  }
 }
 
 /// Why the name service gave no answer, which is not the same as "there is no such account".
@@ -72,7 +80,8 @@ enum Accounts {
         guard result != nil else { return nil }
         guard let name = entry.pw_name else { throw .unusable("it has no name") }
         guard let text = String(validatingCString: name) else { throw .unusable("its name is not UTF-8") }
-        return Account(user: UserID(entry.pw_uid), name: text)
+        let home = entry.pw_dir.flatMap { String(validatingCString: $0) } ?? ""
+        return Account(user: UserID(entry.pw_uid), name: text, home: home)
       case ERANGE where size < largestEntry: size *= 4
       case EINTR where interruptions < 10: interruptions += 1
       // What getpwnam_r(3) lists for "not found", besides 0.

@@ -91,7 +91,9 @@ final class AgentDesk {
     requests[request.number] = request
     defer { requests[request.number] = nil }
     return try await request.run {
-      request.reuse = try await self.enclave.reuse(of: scope.context, owner: scope.owner)
+      (request.reuse, request.mayPrompt) = try await self.enclave.prompts(of: scope.context, owner: scope.owner)
+      // Before anything is asked for: what is shown, for a finger or the passcode, is what the request gets.
+      try await subject.item?.find()
       return try await self.complete(request, seconds, scope, progress, body)
     }
   }
@@ -109,7 +111,7 @@ final class AgentDesk {
       }
     }
     var scope = own
-    var left = Self.tries
+    var left = TriesLeft(passcode: Self.tries, former: Self.tries)
     do {
       while true {
         do {
@@ -118,7 +120,7 @@ final class AgentDesk {
           return result
         } catch EnclaveError.passcodeNeeded(let reason) {
           // Another request of the same context may have used up what was given for this one.
-          guard left > 0 else {
+          guard left.passcode > 0 else {
             throw EnclaveError.failed("other requests of the program used the password up each time; ask again")
           }
           if scope.context == own.context, request.subject.deed.isForItselfAlone,
@@ -127,7 +129,12 @@ final class AgentDesk {
             let (id, owner) = try await enclave.contextForRequest(request.number, of: own.context, owner: own.owner)
             scope = PromptScope(context: id, owner: owner)
           }
-          try await askForPasscode(request, scope, seconds, EnclaveError.passcodeNeeded(reason).message, &left)
+          try await ask(for: .passcode, request, scope, seconds, EnclaveError.passcodeNeeded(reason).message, &left)
+        } catch EnclaveError.formerPasscodeNeeded {
+          guard left.former > 0 else {
+            throw EnclaveError.failed("the password was changed again meanwhile; ask again")
+          }
+          try await ask(for: .formerPasscode, request, scope, seconds, Self.whyFormer, &left)
         }
       }
     } catch {
@@ -155,28 +162,50 @@ final class AgentDesk {
 
   // MARK: The passcode
 
-  /// Has the person give the passcode to the request's context; a wrong one is asked for again.
-  private func askForPasscode(
-    _ request: PromptedRequest, _ scope: PromptScope, _ seconds: Int, _ why: String, _ left: inout Int
+  /// How many more of each one request may use up.
+  private struct TriesLeft {
+    var passcode: Int
+    var former: Int
+
+    /// Uses one up, and gives how many are left then.
+    mutating func take(_ wants: PromptedRequest.Wants) -> Int {
+      if wants == .formerPasscode {
+        former -= 1
+        return former
+      }
+      passcode -= 1
+      return passcode
+    }
+  }
+
+  /// Has the person give the passcode to the request's context, or the former one; a wrong one is asked for again.
+  private func ask(
+    for wants: PromptedRequest.Wants, _ request: PromptedRequest, _ scope: PromptScope, _ seconds: Int, _ why: String,
+    _ tries: inout TriesLeft
   ) async throws {
+    guard request.mayPrompt else { throw EnclaveError.notInteractive }
     let user = request.caller.user
     let deadline = DaemonClock.machine.now() + Int64(seconds) * 1000
     // Nobody waits for a turn who has nobody to be asked by.
     guard await !registry.agents(for: request.caller).isEmpty else { throw Self.noAgent }
-    await show(request, .passcode)
+    await show(request, wants)
     guard await turn(of: user, until: deadline) else {
       try Task.checkCancellation()
       throw Self.tooLate
     }
     defer { lines.leave(user) }
     var details = await request.known(program(request))
-    details["wants"] = .string(PromptedRequest.Wants.passcode.rawValue)
+    details["wants"] = .string(wants.rawValue)
     details["why"] = .string(why)
     while true {
-      left -= 1
+      let left = tries.take(wants)
       details["tries-left"] = .uint32(UInt32(max(0, left)))
       let passcode = try await answer(request, details, until: deadline)
       do {
+        guard wants == .passcode else {
+          return try await enclave.provideFormerPasscodeOrRecoveryKey(
+            scope.context, owner: scope.owner, answer: passcode)
+        }
         return try await enclave.providePasscode(
           scope.context, owner: scope.owner, passcode: passcode,
           isForItemsOnly: scope.context == request.subject.context)
@@ -255,6 +284,9 @@ final class AgentDesk {
     }
   }
 
+  private static let whyFormer =
+    "your login password was changed since it last opened your secrets; give the one from before, or your recovery key, "
+    + "this once"
   private static let noAgent = BusMethodError.whorl(
     "NotInteractive", "This needs your login password and nobody can ask you for it; start whorl agent in your desktop."
   )

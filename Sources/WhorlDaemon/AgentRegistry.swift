@@ -9,6 +9,8 @@ struct Agent {
   let user: UserID
   /// logind's name of the session that it is in; nil for a service of the user's, which is in none.
   let session: String?
+  /// Grows from one registration to the next.
+  let number: UInt64
   let voice: AgentVoice
 }
 
@@ -24,6 +26,7 @@ final class AgentRegistry {
   /// One registration of a user's at a time: each may have to find out whether another agent still answers.
   private let lines = AccountLines(atOnce: 1)
   private var agents: [String: Agent] = [:]
+  private var lastNumber: UInt64 = 0
 
   init(bus: BusConnection, clients: ClientTasks, sessions: Sessions) {
     self.bus = bus
@@ -49,8 +52,9 @@ final class AgentRegistry {
       throw .whorl("Busy", "You have \(count) agents in as many sessions, which is the most there can be; end one.")
     }
     try clients.follow(caller.connection)
+    lastNumber += 1
     agents[caller.connection] = Agent(
-      connection: caller.connection, user: caller.user, session: session,
+      connection: caller.connection, user: caller.user, session: session, number: lastNumber,
       voice: AgentVoice(bus: bus, connection: caller.connection))
   }
 
@@ -60,13 +64,15 @@ final class AgentRegistry {
   /// Whether a user has any agent, which costs nothing to ask.
   func serves(_ user: UserID) -> Bool { agents.values.contains { $0.user == user } }
 
-  /// The agents that may ask for a program, the best one first: that of its session, then of sessions that their seat
-  /// shows, then the user's own service, then those of sessions of which nothing is known. Never another user's.
+  /// The agents that may ask for a program, the best one first: that of its session and the user's service, then of other
+  /// sessions that their seat shows, then those of sessions of which nothing is known. Never another user's.
+  ///
+  /// Of equals the one that came first: the user's service, which begins with the session, is not pushed aside by what a
+  /// program starts later in that session.
   func agents(for caller: Caller) async -> [Agent] {
     let own = await sessions.session(of: caller.connection)
     func rank(_ agent: Agent) -> Int? {
-      guard let session = agent.session else { return 2 }
-      if session == own { return 0 }
+      guard let session = agent.session, session != own else { return 0 }
       return switch sessions.standing(ofSession: session) {
       case .active: 1
       case .unknown: 3
@@ -76,7 +82,17 @@ final class AgentRegistry {
     }
     return agents.values.filter { $0.user == caller.user }
       .compactMap { agent in rank(agent).map { (rank: $0, agent: agent) } }
-      .sorted { ($0.rank, $0.agent.connection) < ($1.rank, $1.agent.connection) }.map(\.agent)
+      .sorted { ($0.rank, $0.agent.number) < ($1.rank, $1.agent.number) }.map(\.agent)
+  }
+
+  /// What `GetStatus` tells of the agent that would ask for a program: which kind, and what that calls itself.
+  func status(for caller: Caller) async -> [String: BusValue] {
+    guard let agent = await agents(for: caller).first else { return ["agent": .string("none")] }
+    let program = await ClaimedProgram.find(agent.connection, on: bus)
+    var values: [String: BusValue] = ["agent": .string(agent.session == nil ? "service" : "session")]
+    values["agent-program"] = program.name.map { .string($0) }
+    values["agent-pid"] = program.pid.map { .uint32($0) }
+    return values
   }
 
   private func refusal(_ other: Agent) async -> BusMethodError {

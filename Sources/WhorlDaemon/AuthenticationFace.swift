@@ -3,6 +3,7 @@ internal import Enclave
 internal import GLibLoop
 internal import Glibc
 internal import Keychain
+internal import ReaderLink
 internal import SecretMemory
 
 /// `org.whorl.Authentication1`: hands each call to the enclave, with the caller that the bus names.
@@ -47,7 +48,7 @@ final class AuthenticationFace: BusHandler {
     case ("GetStatus", 0):
       var values = await status.values(for: caller.user)
       values["login-refusals"] = logins.refusals(of: caller.user)
-      return BusAnswer([.options(values)])
+      return BusAnswer([.options(values.merging(await agents.status(for: caller)) { old, _ in old })])
 
     case ("GetAccountStatus", 2):
       var options = try StrictOptions(arguments[1], what: "option")
@@ -126,12 +127,12 @@ final class AuthenticationFace: BusHandler {
 
     case ("RecoverWithKey", 1):
       let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
-      try await enclave.recover(user: caller.user, recoveryKey: secret)
+      try await enclave.recover(owner: owner, recoveryKey: secret)
       return BusAnswer()
 
     case ("RecoverWithPasscode", 1):
       let secret = try CallFrame.secret(call, arguments[0], limit: Self.passcodeLimit)
-      try await enclave.recover(user: caller.user, passcode: secret)
+      try await enclave.recover(owner: owner, passcode: secret)
       return BusAnswer()
 
     case ("LockKeys", 0):
@@ -186,18 +187,25 @@ final class AuthenticationFace: BusHandler {
       let fingers = try options.texts("fingers")
       let reader = try options.path("reader")
       try options.finish()
-      return BusAnswer([
-        .options(
-          try await trust.adopt(
-            try CallFrame.context(arguments[0]), owner, fingers: fingers, reader: reader))
-      ])
+      let context = try CallFrame.context(arguments[0])
+      let prints = try await trust.enrolled(caller.user, fingers: fingers, reader: reader)
+      let subject = PromptSubject(
+        context: context, deed: .adoptFingers, details: await trust.details(of: prints, caller.user))
+      let adopted = try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try await self.trust.adopt(scope.context, scope.owner, fingers: fingers, reader: reader, shown: prints)
+      }
+      return BusAnswer([.options(adopted)])
 
     case ("ListReaders", 0):
       return BusAnswer([.array(element: "a{sv}", try await trust.list(for: caller.user))])
 
     case ("TrustReader", 2):
-      try await trust.trust(
-        try CallFrame.context(arguments[0]), owner, reader: arguments[1].asString ?? "")
+      let context = try CallFrame.context(arguments[0])
+      let reader = try await trust.candidate(arguments[1].asString ?? "")
+      let subject = PromptSubject(context: context, deed: .trustReader, details: reader.details)
+      try await frame.withPrompts(try VerificationRequest(), for: caller, about: subject) { scope, _ in
+        try await self.trust.trust(scope.context, scope.owner, reader)
+      }
       return BusAnswer()
 
     case ("DistrustReader", 1):

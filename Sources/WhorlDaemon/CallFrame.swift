@@ -16,7 +16,8 @@ struct CallFrame {
 
   /// The methods that take a reader, look at all of them, or take a passcode or an administrator's word.
   private static let readerMethods: Set<String> = [
-    "Authenticate", "CompleteLogin", "ChangePasscode", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser", "RenameUser", "AdoptFingers",
+    "Authenticate", "CompleteLogin", "ChangePasscode", "EvaluatePolicy", "ProvidePasscode", "GetStatus", "ForgetUser",
+    "RenameUser", "AdoptFingers",
     "ListReaders", "TrustReader", "DistrustReader",
   ]
 

@@ -69,7 +69,7 @@ struct ChipStorage {
         return nil
       }
       result.isComplete = try unreadable.isEmpty && !hall.store.hasStrays()
-      let stored = try await hall.keeper.storedPrints(station.id, known: known.map(\.data))
+      let stored = try await hall.bridges.storedPrints(station.id, known: known.map(\.data))
       let found = Set(stored.compactMap(\.knownIndex))
       result.count = stored.count
       // One print or another gets lost; a chip that shows none of many is another reader's, or has a fault.
@@ -136,7 +136,7 @@ struct ChipStorage {
   @discardableResult
   func remove(_ print: [UInt8]) async throws(ReaderError) -> Bool {
     do {
-      try await hall.keeper.deletePrint(station.id, print: print)
+      try await hall.bridges.deletePrint(station.id, print: print)
       return true
     } catch .dataNotFound {
       return false
@@ -159,7 +159,7 @@ struct ChipStorage {
     } catch {
       return Log.warning("the enrolled prints cannot be listed: \(error)")
     }
-    try await hall.keeper.clearStorage(station.id)
+    try await hall.bridges.clearStorage(station.id)
   }
 
   /// Forgets that a finger's print was lost, as when it is enrolled again or deleted.

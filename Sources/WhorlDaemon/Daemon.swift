@@ -55,12 +55,11 @@ public enum Daemon {
     let signals = UnixSignals([SIGTERM, SIGINT])
     let bus = try await BusConnection.open(address: surroundings.busAddress)
     bus.onFault = { Log.failure($0) }
-    let keeper = ReaderKeeper(
-      program: surroundings.programFolder + "/whorl-reader", arguments: surroundings.isPrivate ? ["--private"] : [],
-      environment: surroundings.readerEnvironment)
-    let accounts = AccountDirectory()
+    let bridges = ReaderBridges(surroundings)
+    let homes = HomeLock(root: surroundings.isPrivate ? surroundings.stateFolder + "/root" : "")
+    let accounts = AccountDirectory(source: AccountDirectory.Source(homeState: { homes.state(of: $0) }))
     let hall = ReaderHall(
-      keeper: keeper, store: PrintStore(root: surroundings.printFolder),
+      bridges: bridges, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
       allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings))
@@ -109,19 +108,15 @@ public enum Daemon {
       frame: frame, enclave: enclave, status: status, removal: removal, notes: notes,
       logins: Logins(frame: frame, enclave: enclave, sessions: sessions),
       trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
-    let onFingerStatus: @GLibActor (ReaderID, Bool, Bool) -> Void = {
-      [weak manager, weak hall] reader, needed, present in
+    bridges.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
       manager?.fingerStatus(reader, needed: needed, present: present)
     }
-    keeper.onFingerStatus = onFingerStatus
-    let secretBridge = SecretBridge(
-      program: surroundings.programFolder + "/whorl-reader", isPrivate: surroundings.isPrivate,
-      environment: surroundings.readerEnvironment, places: ReaderPlaces(surroundings))
-    secretBridge.onFingerStatus = onFingerStatus
-    hall.secretBridge = secretBridge
     hall.onBridgeEnd { [weak manager, weak hall] in
-      for station in hall?.stations ?? [] { manager?.fingerStatus(station.id, needed: false, present: false) }
+      guard let hall else { return }
+      for station in hall.stations where !hall.bridges.isOpenApart(station.id) {
+        manager?.fingerStatus(station.id, needed: false, present: false)
+      }
     }
     let registrations = [
       try bus.export(
@@ -167,8 +162,7 @@ public enum Daemon {
     let end = await firstEnd(signals, bus)
     withExtendedLifetime(sleepGuard) {}
     await enclave.cancelAll()
-    await keeper.stop()
-    await secretBridge.stop()
+    await bridges.stop()
     for registration in registrations { registration.unregister() }
     try? await bus.flush()
     if let signal = end {

@@ -133,7 +133,7 @@ extension FprintDeviceFace {
     guard station.description.features.contains(.storageDelete) else { return nil }
     do throws(ReaderError) {
       try await station.open()
-      try await services.hall.keeper.deletePrint(station.id, print: data)
+      try await services.hall.bridges.deletePrint(station.id, print: data)
       return nil
     } catch {
       return .fprint(

@@ -219,13 +219,13 @@ extension FprintDeviceFace {
       self.emit("EnrollStatus", "enroll-" + FprintNames.status($0), operation)
     }
     do throws(ReaderError) {
-      return try await services.hall.keeper.identify(
+      return try await services.hall.bridges.identify(
         station.id, among: host.map(\.data), unusable: { unusable(Set($0.map { host[$0].user })) }, stranger: stranger,
         progress: again)
     } catch .dataInvalid where !host.isEmpty {
       // None of them is good, and nothing was waited for.
       unusable(Set(host.map(\.user)))
-      return try await services.hall.keeper.identify(
+      return try await services.hall.bridges.identify(
         station.id, among: [], unusable: { _ in }, stranger: stranger, progress: again)
     }
   }
@@ -237,7 +237,7 @@ extension FprintDeviceFace {
     let chip = ChipStorage(hall: services.hall, station: station)
     while true {
       do throws(ReaderError) {
-        return try await services.hall.keeper.enroll(station.id, finger: finger, user: claim.user.name) { event in
+        return try await services.hall.bridges.enroll(station.id, finger: finger, user: claim.user.name) { event in
           switch event {
           // The last stage is told by the end of the enrolment, as fprintd does, or a client would count one too many.
           case .stage(let stage, let total):

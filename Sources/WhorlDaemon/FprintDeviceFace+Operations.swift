@@ -164,7 +164,7 @@ extension FprintDeviceFace {
     operation.isStopping = true
     if operation.isReported {
       // The finger may still lie on the reader: until it is off, no other operation can begin.
-      await services.hall.keeper.settle(station.id, milliseconds: Self.settleMilliseconds)
+      await services.hall.bridges.settle(station.id, milliseconds: Self.settleMilliseconds)
     } else {
       operation.task?.cancel()
     }

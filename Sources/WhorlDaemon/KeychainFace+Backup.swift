@@ -8,26 +8,28 @@ internal import SecretMemory
 
 extension KeychainFace {
   /// Export.
-  func export(_ call: BusCall, _ caller: Caller, _ owner: ContextOwner) async throws -> BusAnswer {
-    let context = try CallFrame.context(call.arguments[0])
-    let passphrase = try CallFrame.secret(call, call.arguments[1], limit: ArchiveLimits.passphraseBytes)
+  func export(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
+    let passphrase = RepeatedSecret(
+      try CallFrame.secret(call, call.arguments[1], limit: ArchiveLimits.passphraseBytes))
     let request = try VerificationRequest(call.arguments[2])
-    try await frame.requireUsableAccount(caller)
-    let file: Int32
-    do { file = try MemoryFile.make(name: "whorl-export") } catch {
-      throw BusMethodError.whorl("Failed", "The export cannot be made: \(error)")
-    }
-    let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
-    do {
-      let summary = try await enclave.export(
-        context, owner: owner, into: file, passphrase: passphrase, options: request.options, progress: signals.handler)
-      try MemoryFile.seal(file)
-      await signals.finish()
-      return BusAnswer([.handle(0), .options(Self.values(summary))], descriptors: [file])
-    } catch {
-      close(file)
-      await signals.finish()
-      throw error
+    let subject = PromptSubject(
+      context: try CallFrame.context(call.arguments[0]), deed: .export, reason: request.reason)
+    return try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
+      // A file for each attempt: what one that failed has left is nothing.
+      let file: Int32
+      do { file = try MemoryFile.make(name: "whorl-export") } catch {
+        throw BusMethodError.whorl("Failed", "The export cannot be made: \(error)")
+      }
+      do {
+        let summary = try await self.enclave.export(
+          scope.context, owner: scope.owner, into: file, passphrase: try passphrase.copy(), options: request.options,
+          progress: progress)
+        try MemoryFile.seal(file)
+        return BusAnswer([.handle(0), .options(Self.values(summary))], descriptors: [file])
+      } catch {
+        close(file)
+        throw error
+      }
     }
   }
 
@@ -40,14 +42,14 @@ extension KeychainFace {
   }
 
   /// Import.
-  func importItems(_ call: BusCall, _ caller: Caller, _ owner: ContextOwner) async throws -> BusAnswer {
+  func importItems(_ call: BusCall, _ caller: Caller) async throws -> BusAnswer {
     let context = try CallFrame.context(call.arguments[0])
-    let passphrase = try CallFrame.secret(call, call.arguments[1], limit: ArchiveLimits.passphraseBytes)
+    let passphrase = RepeatedSecret(
+      try CallFrame.secret(call, call.arguments[1], limit: ArchiveLimits.passphraseBytes))
     var options = try StrictOptions(call.arguments[3], what: "option")
     let plan = try Self.plan(&options)
     let request = try VerificationRequest(&options)
     try options.finish()
-    try await frame.requireUsableAccount(caller)
     // Kept open by the call until this returns.
     let file = try call.descriptor(call.arguments[2]).withDescriptor { $0 }
     do { _ = try MemoryFile.size(file, limit: ArchiveLimits.fileBytes) } catch .tooLarge(let limit) {
@@ -55,18 +57,14 @@ extension KeychainFace {
     } catch {
       throw BusMethodError.whorl("Param", "The export file that came along cannot be taken: \(error)")
     }
-    let signals = ProgressSignals(bus: frame.bus, receiver: caller.connection, operation: request.operation)
-    do {
-      let summary = try await enclave.importItems(
-        context, owner: owner, from: file, passphrase: passphrase, plan: plan, options: request.options,
-        progress: signals.handler)
-      await signals.finish()
-      let counts = [summary.added, summary.skipped, summary.replaced]
-      return BusAnswer(counts.map { .uint32(UInt32(clamping: $0)) })
-    } catch {
-      await signals.finish()
-      throw error
+    let subject = PromptSubject(context: context, deed: .importItems, reason: request.reason)
+    let summary = try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
+      try await self.enclave.importItems(
+        scope.context, owner: scope.owner, from: file, passphrase: try passphrase.copy(), plan: plan,
+        options: request.options, progress: progress)
     }
+    let counts = [summary.added, summary.skipped, summary.replaced]
+    return BusAnswer(counts.map { .uint32(UInt32(clamping: $0)) })
   }
 
   private static func plan(_ options: inout StrictOptions) throws -> ImportPlan {

@@ -36,11 +36,11 @@ extension KeychainFace {
           "TooLarge",
           "The data has more than \(Self.signedBytes) bytes; hash it, and have the digest signed.")
       }
-      let (item, subject) = use.subject(caller.user, frame)
+      let (item, subject) = use.subject(caller.user, enclave)
       let signature = try await frame.withPrompts(use.request, for: caller, about: subject) { scope, progress in
         try await self.enclave.sign(
-          scope.context, owner: scope.owner, query: try item.query, algorithm: algorithm, data: use.data,
-          options: use.request.options, progress: progress)
+          scope.context, owner: scope.owner, query: use.query, shown: item.item, algorithm: algorithm,
+          data: use.data, options: use.request.options, progress: progress)
       }
       return BusAnswer([.bytes(signature)])
 
@@ -49,11 +49,11 @@ extension KeychainFace {
       guard let algorithm = KeyAgreementAlgorithm(rawValue: use.algorithm) else {
         throw Self.unknown(use.algorithm, KeyAgreementAlgorithm.allCases.map(\.rawValue))
       }
-      let (item, subject) = use.subject(caller.user, frame)
+      let (item, subject) = use.subject(caller.user, enclave)
       let file = try await frame.withPrompts(use.request, for: caller, about: subject) { scope, progress in
         let secret = try await self.enclave.agree(
-          scope.context, owner: scope.owner, query: try item.query, algorithm: algorithm, peer: use.data,
-          options: use.request.options, progress: progress)
+          scope.context, owner: scope.owner, query: use.query, shown: item.item, algorithm: algorithm,
+          peer: use.data, options: use.request.options, progress: progress)
         return try CallFrame.seal(secret)
       }
       return BusAnswer([.handle(0)], descriptors: [file])
@@ -79,12 +79,9 @@ private struct KeyUse {
   let data: [UInt8]
   let request: VerificationRequest
 
-  /// What the person is told, of the key that the enclave will find.
-  @GLibActor func subject(_ user: UserID, _ frame: CallFrame) -> (item: ShownItem, subject: PromptSubject) {
-    var keys = query
-    keys.itemClass = keys.itemClass ?? .key
-    keys.keyRole = keys.keyRole ?? .private
-    let item = ShownItem(keys, of: user, frame)
+  /// What the person is told.
+  @GLibActor func subject(_ user: UserID, _ enclave: Enclave) -> (item: ShownItem, subject: PromptSubject) {
+    let item = ShownItem(query, for: .key, of: user, enclave)
     return (item, PromptSubject(context: context, deed: .useKey, reason: request.reason, item: item))
   }
 

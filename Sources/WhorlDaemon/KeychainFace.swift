@@ -56,11 +56,12 @@ final class KeychainFace: BusHandler {
       let context = try CallFrame.context(arguments[0])
       let query = try ItemCoding.query(arguments[1], what: "query key")
       let request = try VerificationRequest(arguments[2])
-      let item = ShownItem(query, of: caller.user, frame)
+      let item = ShownItem(query, for: .read, of: caller.user, enclave)
       let subject = PromptSubject(context: context, deed: .read, reason: request.reason, item: item)
       let file = try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         let secret = try await self.enclave.copySecret(
-          scope.context, owner: scope.owner, query: try item.query, options: request.options, progress: progress)
+          scope.context, owner: scope.owner, query: query, shown: item.item, options: request.options,
+          progress: progress)
         return try CallFrame.seal(secret)
       }
       return BusAnswer([.handle(0)], descriptors: [file])
@@ -74,12 +75,12 @@ final class KeychainFace: BusHandler {
       let request = try VerificationRequest(&keys)
       try keys.finish()
       let secret = try secretOrNone(call, arguments[3])
-      let item = ShownItem(query, of: caller.user, frame)
+      let item = ShownItem(query, for: .change, of: caller.user, enclave)
       let subject = PromptSubject(context: context, deed: .change, reason: request.reason, item: item)
       try await frame.withPrompts(request, for: caller, about: subject) { scope, progress in
         try await self.enclave.update(
-          scope.context, owner: scope.owner, query: try item.query, changes: changes, secret: try secret?.copy(),
-          accessControl: accessControl, options: request.options, progress: progress)
+          scope.context, owner: scope.owner, query: query, shown: item.item, changes: changes,
+          secret: try secret?.copy(), accessControl: accessControl, options: request.options, progress: progress)
       }
       return BusAnswer()
 
@@ -91,8 +92,8 @@ final class KeychainFace: BusHandler {
       let count = try await enclave.delete(user: caller.user, query: query, all: all)
       return BusAnswer([.uint32(UInt32(clamping: count))])
 
-    case ("Export", 3): return try await export(call, caller, owner)
-    case ("Import", 4): return try await importItems(call, caller, owner)
+    case ("Export", 3): return try await export(call, caller)
+    case ("Import", 4): return try await importItems(call, caller)
 
     case ("Check", 0):
       let report = try await enclave.checkKeychain(of: caller.user)
@@ -114,9 +115,9 @@ final class KeychainFace: BusHandler {
     }
   }
 
-  private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> NewSecret? {
+  private func secretOrNone(_ call: BusCall, _ value: BusValue) throws -> RepeatedSecret? {
     switch try CallFrame.optionalSecret(call, value, limit: KeychainLimits.secretBytes, what: "secret") {
-    case .some(let secret): return NewSecret(secret)
+    case .some(let secret): return RepeatedSecret(secret)
     case .none: return nil
     }
   }

@@ -85,7 +85,7 @@ struct LoginSteps {
 
   /// Nothing waits for that password, and it may be another one than the keychain knows: nobody is held up for it.
   private func lookLater(at passcode: consuming SecretBytes, _ owner: ContextOwner) {
-    let passcode = NewSecret(passcode)
+    let passcode = RepeatedSecret(passcode)
     let enclave = frame.enclave
     Task {
       _ = try? await enclave.completeLogin(

@@ -2,6 +2,7 @@ internal import Bus
 internal import Enclave
 internal import GLibLoop
 internal import Keychain
+internal import ReaderLink
 
 /// `Authenticate`: one verification for a PAM stack. Where no finger can, or should, be asked for, the answer is there at
 /// once, for the stack goes on to the password.
@@ -41,6 +42,7 @@ final class Logins {
     await enclave.learn(account.user, .named(account.name))
     do {
       try await requirePerson(key, caller)
+      try await requireHome(account, request, caller)
       if wantsPasscode { try await requirePasscodeSinceBoot(account.user) }
       let finger = try await frame.withProgress(request, for: caller) { progress in
         // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
@@ -75,6 +77,18 @@ final class Logins {
     }
   }
 
+  /// A finger would let somebody in whose home is not there.
+  private func requireHome(
+    _ account: Account, _ request: VerificationRequest, _ caller: Caller
+  ) async throws(BusMethodError) {
+    guard await frame.accounts.homeState(of: account)?.isLocked == true else { return }
+    ProgressSignals.tellHomeClosed(request.operation, to: caller.connection, on: frame.bus)
+    throw .whorl(
+      "BiometryNotAvailable",
+      "The home of \(account.name.printable) is encrypted and opens with the password alone; use your password for the "
+        + "first login.")
+  }
+
   private func requirePasscodeSinceBoot(_ user: UserID) async throws(BusMethodError) {
     guard await !enclave.passcodeGivenSinceBoot(user) else { return }
     throw .whorl(
@@ -97,6 +111,6 @@ final class Logins {
       reason = failure.message
     }
     // Once, and not at each try.
-    if refusals.note(key, reason) { Log.notice("no finger for \(name) at \(key.service): \(reason)") }
+    if refusals.note(key, reason) { Log.notice("no finger for \(name.printable) at \(key.service): \(reason)") }
   }
 }

@@ -11,7 +11,7 @@ struct PreparedDeviceKeys: DeviceKeySource {
     do {
       try surroundings.prepareFolders()
     } catch {
-      throw .deviceKey(error.line)
+      throw .deviceKeyUnavailable(error.line)
     }
     return try store.load(create: create)
   }

@@ -25,6 +25,11 @@ final class ProgressSignals {
     await sending.value
   }
 
+  /// Tells a login program, for the person, why there is no finger to be asked for.
+  static func tellHomeClosed(_ operation: UInt64, to receiver: String, on bus: BusConnection) {
+    emit("home-closed", [:], operation, to: receiver, on: bus)
+  }
+
   private static func send(
     _ progress: VerificationProgress, _ operation: UInt64, to receiver: String, on bus: BusConnection
   ) {
@@ -37,6 +42,12 @@ final class ProgressSignals {
       case .noMatch(let triesLeft): ("no-match", ["tries-left": .uint32(UInt32(clamping: triesLeft))])
       case .matched(let finger): ("matched", ["finger": .string(finger)])
       }
+    emit(event, details, operation, to: receiver, on: bus)
+  }
+
+  private static func emit(
+    _ event: String, _ details: [String: BusValue], _ operation: UInt64, to receiver: String, on bus: BusConnection
+  ) {
     do {
       try bus.emitSignal(
         destination: receiver, path: WhorlNames.path, interface: WhorlNames.authentication, name: "Progress",

@@ -10,6 +10,7 @@ final class ReaderHall {
   let store: PrintStore
   /// Prints that readers' chips have lost, in the same layout: see ``ChipStorage``.
   let lostPrints: PrintStore
+  /// The usual bridge, which tells what readers there are.
   let keeper: ReaderKeeper
   /// For whom each folder of prints was enrolled.
   let owners: PrintOwners
@@ -19,10 +20,8 @@ final class ReaderHall {
   var prepareState: @GLibActor () -> Void = {}
   private let allowsVirtualReaders: Bool
   let places: ReaderPlaces
-  /// The bridge that serves requests for secrets where the usual one has met readers that they must not.
-  var secretBridge: SecretBridge?
-  /// What the present bridge process has met since its start.
-  private var met: (process: Int32?, readers: Set<ReaderID>, hasIgnored: Bool) = (nil, [], false)
+  /// In which process each reader is opened.
+  let bridges: ReaderBridges
   private(set) var stations: [ReaderStation] = []
   private var lastNumber = -1
   /// The machine sleeps, or is about to: no bridge is started.
@@ -41,23 +40,25 @@ final class ReaderHall {
   private var listers: [@GLibActor (_ came: [ReaderStation], _ went: [ReaderStation]) -> Void] = []
 
   init(
-    keeper: ReaderKeeper, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
+    bridges: ReaderBridges, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
     allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine
   ) {
     self.places = places
-    self.keeper = keeper
+    self.bridges = bridges
+    keeper = bridges.usual
     self.store = store
     self.lostPrints = lostPrints
     self.owners = owners
     self.accounts = accounts
     self.allowsVirtualReaders = allowsVirtualReaders
     self.clock = clock
+    bridges.stations = { [weak self] in self?.stations ?? [] }
+    bridges.onEnd = { [weak self] in self?.tellBridgeEnd() }
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
     keeper.onDeviceIgnored = { [weak self] error in
       guard let self else { return }
       remark(Log.warning, "a reader could not be set up: \(error.line)")
-      meet([])
-      met.hasIgnored = true
+      self.bridges.reviewSoon()
     }
     keeper.onBridgeFailed = { [weak self] reason in
       Log.warning("whorl-reader was replaced: \(reason)")
@@ -79,6 +80,8 @@ final class ReaderHall {
   @discardableResult
   func refresh() async throws(ReaderError) -> [ReaderStation] {
     if isAsleep { throw .asleep }
+    // A new process would look at a reader that works in another one, and may disturb it.
+    if keeper.processID == nil, bridges.areOpenApart { return stations }
     update(try await keeper.readers())
     return stations
   }
@@ -88,25 +91,21 @@ final class ReaderHall {
   /// No reader is opened and no bridge started from here to ``awake()``.
   func fallAsleep() {
     isAsleep = true
-    keeper.isPaused = true
-    secretBridge?.isPaused = true
+    bridges.isPaused = true
     for station in stations { station.isAsleep = true }
   }
 
   /// Ends the bridge for sleep.
   func endBridge() async {
     // Of logind's five seconds others need some too.
-    async let other: Void? = secretBridge?.stop(milliseconds: 1_500)
-    await keeper.stop(milliseconds: 1_500)
-    _ = await other
+    await bridges.stop(milliseconds: 1_500)
     tellBridgeEnd()
   }
 
   /// The counterpart of ``fallAsleep()``; ``refresh()`` finds the readers afresh.
   func awake() {
     isAsleep = false
-    keeper.isPaused = false
-    secretBridge?.isPaused = false
+    bridges.isPaused = false
     graceEnd = clock.now() + Self.grace
     for station in stations {
       station.isAsleep = false
@@ -154,7 +153,6 @@ final class ReaderHall {
 
   private func update(_ descriptions: [ReaderDescription]) {
     let readers = zip(ReaderID.ids(of: descriptions), descriptions).map { (id: $0, description: $1) }
-    meet(readers.map(\.id))
     let allowed = readers.filter { reader in
       do {
         try PrintStore.check(driver: reader.description.driver, deviceID: reader.description.deviceID)
@@ -188,15 +186,17 @@ final class ReaderHall {
       }
       lastNumber += 1
       let station = ReaderStation(
-        number: lastNumber, id: reader.id, description: reader.description, keeper: keeper, clock: clock)
+        number: lastNumber, id: reader.id, description: reader.description, keeper: bridges, clock: clock)
       station.isAsleep = isAsleep
       came.append(station)
     }
     stations += came
+    bridges.reviewSoon()
     guard !came.isEmpty || !went.isEmpty else { return }
     for station in came { remark(Log.notice, "reader \(station.number): \(station.description.name)") }
     for station in went { remark(Log.notice, "reader \(station.number) is gone: \(station.description.name)") }
     for station in came { ChipStorage(hall: self, station: station).bringAllBackWhereUnlisted() }
+    for station in went { bridges.forget(station.id) }
     for lister in listers { lister(came, went) }
   }
 
@@ -205,25 +205,6 @@ final class ReaderHall {
     guard !station.isMissing, let place = places.place(of: station.description) else { return nil }
     let others = stations.filter { $0 !== station }
     return others.contains { places.place(of: $0.description)?.path == place.path } ? nil : place
-  }
-
-  private func meet(_ readers: [ReaderID]) {
-    if met.process != keeper.processID { met = (keeper.processID, [], false) }
-    met.readers.formUnion(readers)
-  }
-
-  /// Whether the present bridge process has met, or would meet, another reader than these: it may have taken the process
-  /// over, whose word is then its own.
-  func hasStrangers(beside chosen: [ReaderStation]) -> Bool {
-    if stations.contains(where: { station in !chosen.contains { $0 === station } }) { return true }
-    if met.process == keeper.processID {
-      let known = Set(chosen.map(\.id))
-      if met.hasIgnored || !met.readers.isSubset(of: known) { return true }
-    }
-    guard !allowsVirtualReaders else { return false }
-    // What the bridge does not tell of, the kernel does.
-    let nodes = chosen.flatMap { places.nodes(of: $0.description) ?? [] }
-    return UnlistedReaders().find().contains { $0.isSupported && !nodes.contains($0.node) }
   }
 
   /// A line in the log, unless there were too many.

@@ -62,6 +62,11 @@ struct ReaderPlaces: Sendable {
   /// The device nodes that a reader is opened through; nil where they cannot be told one by one.
   func nodes(of reader: ReaderDescription) -> [String]? {
     if reader.driver.hasPrefix("virtual_") { return [] }
+    if reader.hint.hasPrefix("/dev/spidev") || reader.hint.hasPrefix("/dev/hidraw") {
+      guard place(of: reader) != nil else { return nil }
+      // A driver for a sensor on SPI may reset it through the touchpad that it is built into.
+      return reader.hint.hasPrefix("/dev/spidev") ? [reader.hint] + builtInHID() : [reader.hint]
+    }
     guard let name = Self.usbName(reader.hint) else { return nil }
     let device = "\(system)/bus/usb/devices/\(name)"
     func padded(_ attribute: String) -> String? {
@@ -71,6 +76,23 @@ struct ReaderPlaces: Sendable {
     }
     guard let bus = padded("busnum"), let address = padded("devnum") else { return nil }
     return ["/dev/bus/usb/\(bus)/\(address)"]
+  }
+
+  /// The nodes of HID devices that are not behind a USB plug, at most 64.
+  private func builtInHID() -> [String] {
+    let folder = "\(system)/class/hidraw"
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var nodes: [String] = []
+    while let entry = readdir(stream), nodes.count < 64 {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      guard name.hasPrefix("hidraw"), name.utf8.allSatisfy({ Self.isPlain($0) }),
+        let path = realPath("\(folder)/\(name)/device"),
+        !path.split(separator: "/").contains(where: { Self.isRootHub($0) })
+      else { continue }
+      nodes.append("/dev/" + name)
+    }
+    return nodes.sorted()
   }
 
   private func place(

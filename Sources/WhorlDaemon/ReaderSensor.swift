@@ -130,15 +130,6 @@ final class ReaderSensor: BiometrySensor {
       if let untrusted { throw .noReader(Enclave.untrusted("the reader \(untrusted.printable)")) }
       throw .notEnrolled
     }
-    // The process that has met others is not believed where it is about secrets.
-    if request.scope == .secret, let bridge = hall.secretBridge, hall.hasStrangers(beside: chances.map(\.station)) {
-      do throws(ReaderError) {
-        let access = try await bridge.access(for: chances.map(\.station))
-        for index in chances.indices { chances[index].access = access }
-      } catch {
-        throw SensorError(error)
-      }
-    }
     // So that it is known below, without waiting for it there.
     _ = await sessions.standing(of: request.connection, for: request.user)
     return try await wait(chances, account.name, request, progress)
@@ -150,8 +141,6 @@ final class ReaderSensor: BiometrySensor {
     let prints: [(finger: Finger, data: [UInt8])]
     /// Where the reader stands; nil where that is not known.
     let place: ReaderPlace?
-    /// The bridge to use in place of the usual one; nil for that.
-    var access: (any ReaderAccess)?
   }
 
   /// One touch on one of the readers, within the request's time.
@@ -229,17 +218,15 @@ final class ReaderSensor: BiometrySensor {
     _ progress: @escaping @Sendable (MatchProgress) -> Void
   ) async -> Result<MatchOutcome, SensorError> {
     let (station, prints) = (chance.station, chance.prints)
-    if chance.access == nil {
-      do throws(ReaderError) {
-        try await station.enter()
-      } catch {
-        return .failure(SensorError(error))
-      }
+    do throws(ReaderError) {
+      try await station.enter()
+    } catch {
+      return .failure(SensorError(error))
     }
     let result: Result<MatchOutcome, SensorError>
     do throws(MatchFailure) {
       let index = try await station.match(
-        prints.map(\.data), by: seeker, pends: false, over: chance.access, waiting: FprintDeviceFace.patience,
+        prints.map(\.data), by: seeker, pends: false, waiting: FprintDeviceFace.patience,
         armed: { report.armed(station, fingers: prints.map(\.finger.name)) },
         unusable: { [hall] indices in hall.noteUnusable(indices.map { prints[$0].finger }, of: name) },
         progress: { progress(.retry(reason: $0.busName)) })
@@ -261,7 +248,7 @@ final class ReaderSensor: BiometrySensor {
     } catch {
       result = .failure(SensorError(error))
     }
-    if chance.access == nil { await station.leave() }
+    await station.leave()
     return result
   }
 }

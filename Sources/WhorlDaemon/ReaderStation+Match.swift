@@ -11,6 +11,9 @@ enum MatchFailure: Error, Hashable {
 }
 
 extension ReaderStation {
+  /// So often a touch is asked for again since the process had met another reader.
+  private static let moveLimit = 3
+
   private enum End {
     case ended(Result<Int?, ReaderError>)
     /// Somebody at the seat wants the reader.
@@ -27,18 +30,18 @@ extension ReaderStation {
   ///   - pends: for one who waits without end, a screen locker. The reader is then armed only while the budget lasts,
   ///     its user is not in the background and nothing hinders it; the wait goes on all the same. A sleep that comes
   ///     while the reader is armed ends the wait, as the end of its bridge.
-  ///   - access: another bridge for the touch, which has to open the reader first; nil: the one in which it is open.
   ///   - patience: the seconds to wait for the first turn.
   ///   - armed: told each time that the reader is about to be armed, and when a wait that pends begins without that.
   ///   - unusable: as ``ReaderKeeper/ReaderKeeper/identify(_:prints:unusable:progress:)`` has it.
   ///   - progress: told of each touch that has to be repeated.
   func match(
-    _ prints: [[UInt8]], by seeker: Seeker, pends: Bool, over access: (any ReaderAccess)? = nil, waiting patience: Int,
+    _ prints: [[UInt8]], by seeker: Seeker, pends: Bool, waiting patience: Int,
     armed: @escaping @GLibActor () -> Void = {}, unusable: @escaping @GLibActor ([Int]) -> Void = { _ in },
     progress: @escaping @GLibActor (RetryReason) -> Void = { _ in }
   ) async throws(MatchFailure) -> Int? {
     stir()
     var patience: Int? = patience
+    var moves = 0
     while true {
       if pends {
         try await becomeArmable(seeker, armed)
@@ -46,7 +49,7 @@ extension ReaderStation {
         throw .reader(hindrance)
       }
       let end = try await turn(seeker, patience, pends) { () async -> Result<Int?, ReaderError> in
-        await self.touch(prints, access, armed, unusable) { reason in
+        await self.touch(prints, armed, unusable) { reason in
           // A finger that was not seen well is a person's.
           self.stir()
           progress(reason)
@@ -59,6 +62,10 @@ extension ReaderStation {
         progress(.removeFinger)
         patience = nil
       case .ended(.success(let index)): return index
+      case .ended(.failure(.moved)) where moves < Self.moveLimit:
+        // The process had met another reader: the touch is made again, in another one.
+        moves += 1
+        patience = nil
       case .ended(.failure(let error)): throw .reader(error)
       case .displaced where !pends: throw .taken(by: "somebody in the session at the seat")
       case .paused, .displaced: patience = nil
@@ -193,44 +200,27 @@ extension ReaderStation {
 
   /// One touch that counts, by whoever has the turn.
   private func touch(
-    _ prints: [[UInt8]], _ access: (any ReaderAccess)?, _ armed: @GLibActor () -> Void,
+    _ prints: [[UInt8]], _ armed: @GLibActor () -> Void,
     _ unusable: @escaping @GLibActor ([Int]) -> Void, _ progress: @escaping @GLibActor (RetryReason) -> Void
   ) async -> Result<Int?, ReaderError> {
     do throws(ReaderError) {
-      guard let access else {
-        try await open()
-        armed()
-        return .success(try await verdict(prints, keeper, unusable, progress))
-      }
-      // A reader is open in one process at a time.
-      await rest()
-      if isAsleep { throw .asleep }
-      try await access.open(id)
+      try await open()
       armed()
-      let result: Result<Int?, ReaderError>
-      do throws(ReaderError) {
-        result = .success(try await verdict(prints, access, unusable, progress))
-      } catch {
-        result = .failure(error)
-      }
-      await uninterrupted { [id] in
-        do throws(ReaderError) { try await access.close(id) } catch { Log.warning("closing a reader: \(error.line)") }
-      }
-      return result
+      return .success(try await verdict(prints, unusable, progress))
     } catch {
       return .failure(error)
     }
   }
 
   private func verdict(
-    _ prints: [[UInt8]], _ access: any ReaderAccess, _ unusable: @escaping @GLibActor ([Int]) -> Void,
+    _ prints: [[UInt8]], _ unusable: @escaping @GLibActor ([Int]) -> Void,
     _ progress: @escaping @GLibActor (RetryReason) -> Void
   ) async throws(ReaderError) -> Int? {
     if description.features.contains(.identify) {
-      return try await access.identify(id, prints: prints, unusable: unusable, progress: progress)
+      return try await keeper.identify(id, prints: prints, unusable: unusable, progress: progress)
     }
     guard let first = prints.first else { throw .dataNotFound("no print was given") }
-    return try await access.verify(id, print: first, progress: progress) ? 0 : nil
+    return try await keeper.verify(id, print: first, progress: progress) ? 0 : nil
   }
 }
 

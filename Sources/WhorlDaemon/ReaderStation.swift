@@ -118,7 +118,7 @@ final class ReaderStation {
   /// Remembers for whorl status what is the matter with the reader itself.
   private func remember(_ error: ReaderError?) {
     switch error {
-    case .asleep: break
+    case .asleep, .moved: break
     case .cancelled, .retry, .dataInvalid, .dataNotFound, .dataFull, .dataDuplicate, .notOpen, .alreadyOpen: break
     default: trouble = error
     }
@@ -147,7 +147,8 @@ final class ReaderStation {
     defer { door.give() }
     if isAsleep { throw .asleep }
     closeWhenIdle()
-    if let openedIn, openedIn == keeper.processID { return }
+    await keeper.review(id)
+    if let openedIn, openedIn == keeper.processID(of: id) { return }
     do {
       try await keeper.open(id)
     } catch .alreadyOpen {
@@ -157,7 +158,7 @@ final class ReaderStation {
       throw error
     }
     trouble = nil
-    openedIn = keeper.processID
+    openedIn = keeper.processID(of: id)
   }
 
   /// The counterpart of ``enter()``; the last one closes the reader, also where its task was cancelled.
@@ -199,7 +200,7 @@ final class ReaderStation {
     idleTimer = nil
     openedIn = nil
     // With its bridge the reader is closed; asking would only start a new one.
-    guard bridge == keeper.processID else { return nil }
+    guard bridge == keeper.processID(of: id) else { return nil }
     do {
       try await keeper.close(id)
     } catch .notOpen, .noSuchReader, .bridgeFailed {

@@ -13,15 +13,12 @@ struct ReaderTrust {
   let hall: ReaderHall
   let enclave: Enclave
 
-  /// Registers fingers of the caller's that are enrolled.
+  /// Finds fingers of a user's that are enrolled.
   /// - Parameters:
   ///   - names: those alone, by their names; nil for all.
-  ///   - reader: those on the reader of this object alone, which is trusted then unless another of its kind is; nil for
-  ///     all readers that are there.
-  /// - Returns: what was done; data/dbus/org.whorl.Authentication1.xml lists the keys.
-  func adopt(
-    _ context: ContextID, _ owner: ContextOwner, fingers names: [String]?, reader: String?
-  ) async throws -> [String: BusValue] {
+  ///   - reader: those on the reader of this object alone; nil for all readers that are there.
+  /// - Throws: `Param`, `BiometryNotEnrolled` where there is none.
+  func enrolled(_ owner: UserID, fingers names: [String]?, reader: String?) async throws -> [StoredFinger] {
     var wanted: Set<Finger>?
     if let names {
       var fingers: Set<Finger> = []
@@ -33,7 +30,7 @@ struct ReaderTrust {
       }
       wanted = fingers
     }
-    let user = try await self.user(owner.user)
+    let user = try await self.user(owner)
     var stations = try await stationsNow()
     if let reader {
       stations = stations.filter { FprintNames.devicePath($0.number) == reader }
@@ -57,15 +54,42 @@ struct ReaderTrust {
       throw BusMethodError.whorl(
         "BiometryNotEnrolled", "No such finger is enrolled on a reader that is there; enrol one with: whorl enroll")
     }
+    return stored
+  }
+
+  /// What the person is told of an adoption: the fingers that it would let open secrets.
+  func details(of prints: [StoredFinger], _ user: UserID) async -> [String: BusValue] {
+    var new: [StoredFinger] = []
+    for print in prints where await !enclave.isRegistered(print.print, user: user) { new.append(print) }
+    return ["fingers": .strings(Self.names(new.isEmpty ? prints : new))]
+  }
+
+  private static func names(_ prints: [StoredFinger]) -> [String] {
+    Finger.allCases.filter { finger in prints.contains { $0.finger == finger.rawValue } }.map(\.name)
+  }
+
+  /// Registers fingers of the caller's, those that ``enrolled(_:fingers:reader:)`` gave. Where they are all of one reader,
+  /// that is trusted then unless another of its kind is.
+  /// - Parameter shown: those that the person was told of.
+  /// - Returns: what was done; data/dbus/org.whorl.Authentication1.xml lists the keys.
+  /// - Throws: `Denied` where others are enrolled by now.
+  func adopt(
+    _ context: ContextID, _ owner: ContextOwner, fingers names: [String]?, reader: String?, shown: [StoredFinger]
+  ) async throws -> [String: BusValue] {
+    let stored = try await enrolled(owner.user, fingers: names, reader: reader)
+    guard stored == shown else {
+      throw BusMethodError.whorl(
+        "Denied", "Fingers or readers were changed while you were asked for your password; ask again.")
+    }
     let done = try await enclave.register(context, owner: owner, fingers: stored)
     for place in done.trusted { Log.notice("uid \(owner.user) trusts the reader \(place.id) (\(place.path))") }
-    let registered = Finger.allCases.filter { finger in done.fingers.contains { $0.finger == finger.rawValue } }
     var untrusted: [String] = []
-    for station in stations where stored.contains(where: { $0.reader == station.storeName }) {
-      if let place = hall.place(of: station), await enclave.isTrusted(place, user: owner.user) { continue }
-      untrusted.append(station.description.name.printable)
+    var seen: Set<ReaderPlace?> = []
+    for print in stored where seen.insert(print.place).inserted {
+      if let place = print.place, await enclave.isTrusted(place, user: owner.user) { continue }
+      untrusted.append(print.readerName)
     }
-    return ["fingers": .strings(registered.map(\.name)), "untrusted-readers": .strings(untrusted)]
+    return ["fingers": .strings(Self.names(done.fingers)), "untrusted-readers": .strings(untrusted)]
   }
 
   /// The readers that are there, then those that are trusted and are not there.
@@ -100,29 +124,54 @@ struct ReaderTrust {
   private func add(_ place: ReaderPlace, to entry: inout [String: BusValue]) {
     entry["id"] = .string(place.id)
     entry["place"] = .string(place.path.printable)
-    let attachment =
-      switch place.attachment {
-      case .fixed: "fixed"
-      case .removable: "removable"
-      case .virtual: "virtual"
-      case .unknown: "unknown"
-      }
-    entry["attachment"] = .string(attachment)
+    entry["attachment"] = .string(Self.word(place.attachment))
   }
 
-  /// Trusts a reader that is there with the caller's secrets.
-  /// - Parameter reader: its id, as ``list(for:)`` has it.
-  func trust(_ context: ContextID, _ owner: ContextOwner, reader id: String) async throws {
+  nonisolated private static func word(_ attachment: ReaderPlace.Attachment) -> String {
+    switch attachment {
+    case .fixed: "fixed"
+    case .removable: "removable"
+    case .virtual: "virtual"
+    case .unknown: "unknown"
+    }
+  }
+
+  /// A reader that is there and could be trusted.
+  struct Candidate: Equatable {
+    let place: ReaderPlace
+    let name: String
+
+    /// What the person is told of it.
+    var details: [String: BusValue] {
+      ["reader": .string("\(name) (\(ReaderTrust.word(place.attachment)), \(place.id))")]
+    }
+  }
+
+  /// Finds a reader that is there.
+  /// - Parameter id: as ``list(for:)`` has it.
+  /// - Throws: `Param` where there is none.
+  func candidate(_ id: String) async throws -> Candidate {
     let matching = try await stationsNow().compactMap { station in
-      hall.place(of: station).flatMap { $0.id == id ? (place: $0, name: station.description.name) : nil }
+      hall.place(of: station).flatMap {
+        $0.id == id ? Candidate(place: $0, name: station.description.name.printable) : nil
+      }
     }
     guard matching.count == 1 else {
       throw BusMethodError.whorl(
         "Param",
         "No reader \(String(id.prefix(64)).printable) is here that could be told apart; whorl reader list shows them.")
     }
-    try await enclave.trust(context, owner: owner, place: matching[0].place, name: matching[0].name.printable)
-    Log.notice("uid \(owner.user) trusts the reader \(matching[0].place.id) (\(matching[0].place.path))")
+    return matching[0]
+  }
+
+  /// Trusts a reader with the caller's secrets: the one that ``candidate(_:)`` gave, while it is still there.
+  func trust(_ context: ContextID, _ owner: ContextOwner, _ reader: Candidate) async throws {
+    guard try await candidate(reader.place.id) == reader else {
+      throw BusMethodError.whorl(
+        "Denied", "The reader was changed while you were asked for your password; ask again.")
+    }
+    try await enclave.trust(context, owner: owner, place: reader.place, name: reader.name)
+    Log.notice("uid \(owner.user) trusts the reader \(reader.place.id) (\(reader.place.path))")
   }
 
   /// Trusts a reader no more, be it there or not.

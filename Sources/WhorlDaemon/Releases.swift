@@ -7,8 +7,8 @@ internal import ReleaseLog
 
 /// Notes releases and refusals with the program that asked, and gives users what is about them.
 final class Releases: ReleaseRecorder {
-  /// The most entries of one answer.
-  static let mostEntries = 2_000
+  /// The most entries of one answer: more than the files hold, so that none of a kind hides those of another.
+  static let mostEntries = 8_000
 
   private let bus: BusConnection
   private let log: ReleaseLog

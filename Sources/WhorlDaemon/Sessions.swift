@@ -124,15 +124,17 @@ final class Sessions {
     if case .session(let path) = entries[connection]?.place { facts[path]?.standing ?? .unknown } else { known(user) }
   }
 
-  /// Whether a program is in a session that came over the network, or serves a user who has no other: polkit's helper is
-  /// root's, and runs among the user's services.
+  /// Whether a program is in a session that came over the network, or is in none, or left over from one that has ended,
+  /// and all the sessions of its user came so (`systemd-run --user`, a terminal multiplexer).
   func isRemote(_ connection: String) async -> Bool {
-    switch await entry(of: connection)?.place {
-    case .session(let path): return facts[path]?.isRemote ?? false
-    case .user(let user):
-      await list()
-      let sessions = facts.values.filter { $0.user == user && $0.isPersonal && !$0.isClosing }
-      return !sessions.isEmpty && sessions.allSatisfy(\.isRemote)
+    let place = await entry(of: connection)?.place
+    await list()
+    switch place {
+    case .session(let path):
+      guard let session = facts[path] else { return false }
+      guard session.isClosing, let user = session.user else { return session.isRemote }
+      return session.isRemote || SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
+    case .user(let user): return SessionFacts.isElsewhere(facts.values.filter { $0.user == user })
     case .nowhere, nil: return false
     }
   }
@@ -193,9 +195,18 @@ final class Sessions {
       if facts[path] == nil { await load(path) }
       return .session(path)
     }
-    if let owner = Self.sliceOwner(pid) { return .user(owner) }
-    // A service of root's is the machine's, whoever else has logged in as root.
-    return credentials.uid == 0 ? .nowhere : .user(credentials.uid)
+    guard credentials.uid == 0 else { return .user(credentials.uid) }
+    // sudo among a user's services is where he is. A service of root's own is the machine's, whoever else has logged in as
+    // root.
+    let path = await ask("GetUserByPID", [.uint32(pid)], expecting: "o")?.asObjectPath
+    guard let path, let user = await userID(path), user != 0 else { return .nowhere }
+    return .user(user)
+  }
+
+  /// The uid behind logind's object of a user.
+  private func userID(_ path: String) async -> UInt32? {
+    let arguments: [BusValue] = [.string("org.freedesktop.login1.User"), .string("UID")]
+    return await ask("Get", arguments, expecting: "v", at: path, of: Self.properties)?.unwrapped.asUInt32
   }
 
   // MARK: logind

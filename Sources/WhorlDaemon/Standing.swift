@@ -59,6 +59,13 @@ struct SessionFacts: Sendable, Hashable {
     return standings == [.background] ? .background : .unknown
   }
 
+  /// Whether a user with these sessions is nowhere but at the other end of a network: a service of his cannot be one of
+  /// somebody's who sits here.
+  static func isElsewhere(_ sessions: some Sequence<SessionFacts>) -> Bool {
+    let open = sessions.filter { $0.isPersonal && !$0.isClosing }
+    return !open.isEmpty && open.allSatisfy(\.isRemote)
+  }
+
   /// What the sessions of a user come to for the keys of unlocked sessions.
   static func locks(of sessions: some Sequence<SessionFacts>) -> SessionLocks {
     let open = sessions.filter { $0.isPersonal && !$0.isClosing }

@@ -78,6 +78,10 @@ struct StatusReport {
       if let owner, case .former(let former) = try hall.ownership(of: owner) {
         values["former-prints"] = .uint32(former.rawValue)
       }
+      if let account = owner?.account, let home = await hall.accounts.homeState(of: account) {
+        values["home"] = .string(home.keeper.rawValue)
+        values["home-locked"] = .boolean(home.isLocked)
+      }
       if let account = owner?.account, let former = await hall.formerName(of: account, enclave) {
         values["former-name"] = .string(former)
       }

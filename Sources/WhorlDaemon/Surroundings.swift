@@ -6,7 +6,7 @@ internal import Keychain
 /// Where this daemon's bus, state and programs are, and whether it runs in private mode.
 ///
 /// Private mode is one predicate (DESIGN section 8): neither the bus nor the state folder is the system's. Nothing
-/// else switches a check off. Outside of it every `FP_*` variable and `STATE_DIRECTORY` is ignored.
+/// else switches a check off. Outside of it every `FP_*` variable, `WHORL_TPM2_DEVICE` and `STATE_DIRECTORY` is ignored.
 public struct Surroundings: Sendable {
   /// The address of the bus; nil means the system bus at its usual place.
   public let busAddress: String?
@@ -20,6 +20,9 @@ public struct Surroundings: Sendable {
   public let programFolder: String
   /// The variables that whorl-reader gets; empty outside of private mode.
   public let readerEnvironment: [String: String]
+  /// The TPM2 that seals the device key, as systemd-creds names it; nil outside of private mode, where the machine's own
+  /// does, and where no variable names one, where none does.
+  let tpm2Device: String?
   /// Why private mode is off although a variable asks for it; for the log.
   public let remark: String?
 
@@ -29,6 +32,9 @@ public struct Surroundings: Sendable {
     "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST", "FP_VIRTUAL_DEVICE_IDENT",
     "FP_DRIVERS_WHITELIST", "FP_DRIVERS_ALLOWLIST", "FP_DEVICE_EMULATION", "UMOCKDEV_DIR", "LD_PRELOAD",
   ]
+
+  /// The variable that names a TPM2 for the device key in private mode, such as `swtpm:path=SOCKET`.
+  static let tpm2Variable = "WHORL_TPM2_DEVICE"
 
   static let systemBusPaths = ["/run/dbus/system_bus_socket", "/var/run/dbus/system_bus_socket"]
   static let systemStateFolders = ["/var/lib/whorl", "/var/lib/fprint"]
@@ -57,13 +63,15 @@ public struct Surroundings: Sendable {
       printFolder = state
       stateFolder = state + "/.whorl"
       readerEnvironment = environment.filter { Self.passedVariables.contains($0.key) }
+      tpm2Device = environment[Self.tpm2Variable].flatMap { $0.isEmpty ? nil : $0 }
       remark = nil
     } else {
       isPrivate = false
       printFolder = "/var/lib/fprint"
       stateFolder = "/var/lib/whorl"
       readerEnvironment = [:]
-      let asked = environment.keys.filter { $0.hasPrefix("FP_") }.sorted()
+      tpm2Device = nil
+      let asked = environment.keys.filter { $0.hasPrefix("FP_") || $0 == Self.tpm2Variable }.sorted()
       remark =
         asked.isEmpty
         ? nil
@@ -71,11 +79,18 @@ public struct Surroundings: Sendable {
     }
   }
 
+  /// The readers on USB by the kernel's word; nil where readers are virtual, of which it knows nothing.
+  var readersByKernel: UnlistedReaders? {
+    guard isPrivate else { return UnlistedReaders() }
+    return readerEnvironment["UMOCKDEV_DIR"].map { UnlistedReaders(devices: $0 + "/sys/bus/usb/devices") }
+  }
+
   /// The machine's device key; in private mode sealed with a host key in the state folder.
   var deviceKeys: any DeviceKeySource {
     PreparedDeviceKeys(
       store: DeviceKeyStore(
-        path: stateFolder + "/device-key.cred", credentialSecret: isPrivate ? stateFolder + "/host.secret" : nil),
+        path: stateFolder + "/device-key.cred", credentialSecret: isPrivate ? stateFolder + "/host.secret" : nil,
+        tpm2Device: tpm2Device),
       surroundings: self)
   }
 

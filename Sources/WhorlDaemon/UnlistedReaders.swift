@@ -26,8 +26,9 @@ struct UnlistedReaders: Sendable {
   var devices = "/sys/bus/usb/devices"
 
   /// The devices, at most 16 of them. None where the lists or the devices cannot be read.
-  func find() -> [Device] {
-    let known = ids()
+  /// - Parameter ids: what ``ids()`` gave, where that was asked already.
+  func find(_ ids: [String: Bool]? = nil) -> [Device] {
+    let known = ids ?? self.ids()
     guard !known.isEmpty, let stream = opendir(devices) else { return [] }
     defer { closedir(stream) }
     var found: [Device] = []
@@ -41,8 +42,8 @@ struct UnlistedReaders: Sendable {
     return found.sorted { $0.id < $1.id }
   }
 
-  /// Each listed device, and whether there is a driver for it.
-  private func ids() -> [String: Bool] {
+  /// Each listed device, such as `04f3:0c4c`, and whether there is a driver for it; empty where no list can be read.
+  func ids() -> [String: Bool] {
     for list in lists {
       guard let text = Self.read(list, limit: 1 << 20) else { continue }
       var ids: [String: Bool] = [:]

@@ -217,4 +217,40 @@ extension Enclave {
     #expect(error.busName == "org.whorl.Error.\(name)")
     #expect(!error.message.isEmpty && !error.message.contains("\n"))
   }
+
+  @Test func `an item that a person was shown is the one that is given, as it was, or none`() async throws {
+    let bench = try Bench()
+    for name in ["one", "two"] { try await bench.store(name, as: name, nil) }
+    let enclave = bench.enclave
+    let context = try await bench.context()
+    let query = ItemQuery(account: "me")
+    let shown = try await enclave.find(query, of: Bench.alice, for: .read)
+    #expect(shown.attributes.service == "one")
+    func read() async -> EnclaveError? {
+      await enclaveError {
+        let secret = try await enclave.copySecret(context, owner: .alice, query: query, shown: shown)
+        #expect(secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == "one")
+      }
+    }
+    #expect(await read() == nil)
+    // Called something else.
+    try await enclave.update(context, owner: .alice, query: ItemQuery(service: "one"), changes: ItemQuery(label: "new"))
+    #expect(await read()?.busName == "org.whorl.Error.Denied")
+    // Guarded by something else.
+    let renamed = try await enclave.find(query, of: Bench.alice, for: .read)
+    try await enclave.update(
+      context, owner: .alice, query: ItemQuery(service: "one"), changes: ItemQuery(),
+      accessControl: try AccessControl(protection: .always, constraints: [.devicePasscode]))
+    let error = await enclaveError {
+      _ = try await enclave.copySecret(context, owner: .alice, query: query, shown: renamed)
+    }
+    #expect(error?.message.contains("was changed or replaced") == true, "\(String(describing: error))")
+    // Gone, with another that matches, and without.
+    _ = try await enclave.delete(user: Bench.alice, query: ItemQuery(service: "one"))
+    #expect(await read()?.busName == "org.whorl.Error.Denied")
+    _ = try await enclave.delete(user: Bench.alice, query: ItemQuery(service: "two"))
+    #expect(await read() == .keychain(.itemNotFound))
+    #expect(
+      await enclaveError { _ = try await enclave.find(query, of: Bench.alice, for: .read) } == .keychain(.itemNotFound))
+  }
 }

@@ -50,4 +50,33 @@ struct `Releases` {
     // Nothing of it is the name.
     #expect(notes.events[0].item != Array("mail".utf8) && notes.events[0].item == notes.events[1].item)
   }
+
+  @Test func `bringing a keychain back is noted, the way that failed too`() async throws {
+    let first = try Bench()
+    first.keys.setSealing(.hostAndTPM2)
+    let context = try await first.context()
+    try await first.givePasscode(to: context)
+    let key = try await first.enclave.makeRecoveryKey(context, owner: .alice)
+    let text = key.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    let bench = try first.restarted()
+    bench.keys.setSealing(.hostAndTPM2)
+    let notes = Notes()
+    await bench.enclave.setRecorder(notes)
+    // Nothing is lost yet, and nothing happens.
+    _ = await enclaveError { try await bench.enclave.recover(owner: .alice, recoveryKey: secretBytes(text)) }
+    #expect(notes.events.isEmpty)
+    let lost = try first.restarted()
+    lost.keys.setSealing(.hostAndTPM2)
+    lost.keys.setFailure(.deviceKey("the TPM does not give it"))
+    await lost.enclave.setRecorder(notes)
+    _ = await enclaveError { try await lost.enclave.recover(owner: .alice, recoveryKey: secretBytes("nonsense")) }
+    _ = await enclaveError { try await lost.enclave.recover(owner: .alice, passcode: secretBytes("wrong")) }
+    try await lost.enclave.recover(owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
+    #expect(notes.events.map(\.deed) == ["recover", "recover", "recover"])
+    #expect(
+      notes.events.map { $0.error?.busName.split(separator: ".").last } == [
+        "AuthenticationFailed", "AuthenticationFailed", nil,
+      ])
+    #expect(notes.events.allSatisfy { $0.owner == .alice && $0.item.isEmpty })
+  }
 }

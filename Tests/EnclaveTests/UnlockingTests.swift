@@ -199,6 +199,31 @@ struct `Unlocking` {
         .busName == "org.whorl.Error.AuthenticationFailed")
   }
 
+  @Test(arguments: [true, false])
+  func `an unlock that was begun before a logout does not undo the logout`(isLogout: Bool) async throws {
+    let bench = try Bench()
+    let first = try await bench.context()
+    try await bench.givePasscode(to: first)
+    try await bench.store("kept", as: "mail", try AccessControl(protection: .afterFirstUnlock))
+    await bench.enclave.lockKeys(of: Bench.alice)
+    bench.passcodes.hold()
+    let unlock = Task { try await bench.givePasscode(to: first) }
+    try await bench.passcodes.attempts.wait { $0.count == 2 }
+    if isLogout {
+      await bench.enclave.sessionsChanged(of: Bench.alice, to: .none)
+    } else {
+      await bench.enclave.lockKeys(of: Bench.alice)
+    }
+    bench.passcodes.letGo()
+    try await unlock.value
+    #expect(await !bench.enclave.hasUnlockedKeys)
+    let context = try await bench.context()
+    #expect(await enclaveError { _ = try await bench.get("mail", in: context) } == .passcodeNeeded(.locked))
+    // One that is begun after it unlocks as ever.
+    try await bench.givePasscode(to: context)
+    #expect(try await bench.get("mail", in: context) == "kept")
+  }
+
   @Test func `a removed password ends the items that were to end with it, and no others`() async throws {
     let bench = try await unlocked(.whenPasscodeSet)
     try await bench.store("stays", as: "other", try AccessControl(protection: .whenUnlocked))
@@ -271,6 +296,41 @@ struct `Unlocking` {
     bench.clock.advance(seconds: 31)
     try await bench.enclave.provideFormerPasscode(context, owner: .alice, passcode: secretBytes(ScriptedPasscode.right))
     #expect(try await bench.get("mail", in: context) == "kept")
+  }
+
+  @Test(arguments: [false, true])
+  func `the former password or the recovery key, in one answer, unlocks and is good for nothing else`(
+    isKey: Bool
+  ) async throws {
+    let first = try await unlocked(.afterFirstUnlock)
+    let maker = try await first.context()
+    try await first.givePasscode(to: maker)
+    let key = try await first.enclave.makeRecoveryKey(maker, owner: .alice)
+    let text = key.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    let bench = try first.restarted()
+    bench.passcodes.setRight("new one")
+    let context = try await bench.context()
+    try await bench.givePasscode("new one", to: context)
+    #expect(
+      await enclaveError { _ = try await bench.enclave.makeRecoveryKey(context, owner: .alice) }
+        == .formerPasscodeNeeded)
+    for wrong in ["neither", "AAAAA-" + text.dropFirst(6)] {
+      let error = await enclaveError {
+        try await bench.enclave.provideFormerPasscodeOrRecoveryKey(context, owner: .alice, answer: secretBytes(wrong))
+      }
+      #expect(error?.busName == "org.whorl.Error.AuthenticationFailed")
+    }
+    let other = try await bench.context()
+    try await bench.enclave.provideFormerPasscodeOrRecoveryKey(
+      other, owner: .alice, answer: secretBytes(isKey ? text : ScriptedPasscode.right))
+    #expect(try await bench.get("mail", in: other) == "kept")
+    #expect(
+      await enclaveError { _ = try await bench.enclave.makeRecoveryKey(other, owner: .alice) }
+        == .passcodeNeeded(.required))
+    // Nobody waits for it any more.
+    try await bench.enclave.provideFormerPasscodeOrRecoveryKey(other, owner: .alice, answer: secretBytes("neither"))
+    // The password that was given before the former one still counts.
+    #expect(try await bench.enclave.revokeRecoveryKey(context, owner: .alice))
   }
 
   @Test func `what was shown before the sessions were locked counts for nothing after`() async throws {

@@ -5,6 +5,7 @@
 #        Tests/Fuzz/run.sh SCRATCH-PATH corpus      takes what runs have found so far into Tests/Fuzz/Corpus
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. Tests/temporary.sh
 scratch="$1"
 mode="$2"
 targets=(rows keybag exports queries)

@@ -138,4 +138,30 @@ import Testing
     let second = try await DesktopAgent(world, isReady: false) { try logind.place($0, in: "front") }
     #expect(try await second.program.wait().status == 14)
   }
+
+  @Test func `The user's service is not pushed aside by an agent that came later, in whatever session`() async throws {
+    let world = try await world()
+    let logind = try await MockLogind(world)
+    try await logind.addSession("front", user: 0, active: true)
+    try await logind.knowPrograms()
+    try await world.startDaemon()
+    try await store(world)
+    let passcode = "pin \(World.passcode)"
+    func get() async throws -> RunningProgram.Result {
+      let program = try world.start(["get", "mail"])
+      try logind.place(program, in: "front")
+      return try await program.wait()
+    }
+    let service = try await DesktopAgent(world, answers: [passcode])
+    let later = try await DesktopAgent(world, answers: [passcode, passcode]) { try logind.place($0, in: "front") }
+    #expect(try await get().text == "s3cret")
+    #expect(service.pinentry.timesAsked == 1 && later.pinentry.timesAsked == 0)
+    // When it has ended, the other one is asked; and one that comes after that does not push it aside either.
+    service.program.signal(SIGTERM)
+    _ = try await service.program.wait()
+    #expect(try await get().text == "s3cret")
+    let next = try await DesktopAgent(world, answers: [passcode])
+    #expect(try await get().text == "s3cret")
+    #expect(later.pinentry.timesAsked == 2 && next.pinentry.timesAsked == 0)
+  }
 }

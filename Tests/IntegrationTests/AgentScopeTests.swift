@@ -33,7 +33,7 @@ import Testing
     #expect(try await world.whorl(["rm", "harmless"]).status == 0)
     try agent.pinentry.answer([Self.passcode])
     try agent.pinentry.goOn()
-    #expect(try await asking.value == "org.whorl.Error.ItemNotFound")
+    #expect(try await asking.value == "org.whorl.Error.Denied")
     #expect(agent.pinentry.timesAsked == 1)
     // Nor does what was given lie there for the next request.
     try agent.pinentry.answer(["cancel"])

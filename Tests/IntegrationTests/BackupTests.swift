@@ -137,7 +137,7 @@ import Testing
     try world.setPasscode()
     try await world.startDaemon()
     let client = try await Client(world)
-    let context = try await client.newContext()
+    let context = try await client.newContext(["prompts-itself": .boolean(true)])
     let phrase = try Client.sealed("phrase")
     var pipes: [Int32] = [0, 0]
     try #require(pipe(&pipes) == 0)
@@ -177,7 +177,7 @@ import Testing
     // The passcode is one context's, and for one export.
     _ = try await client.call(
       "Authentication1", "ProvidePasscode", [context, .handle(0)], descriptors: [try Client.sealed(World.passcode)])
-    let other = try await client.newContext()
+    let other = try await client.newContext(["prompts-itself": .boolean(true)])
     #expect(try await exported("phrase", other) == "org.whorl.Error.PasscodeNeeded")
     #expect(try await exported("") == "org.whorl.Error.Param")
     #expect(try await exported("phrase") == nil)

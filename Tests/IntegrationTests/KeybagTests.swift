@@ -169,9 +169,17 @@ import Testing
     #expect(status.status == 11 && status.text.contains("whorl recover"), "\(status.text)")
     #expect(try await world.whorl(["get", "note"]).status == 11)
     let back = try await onTerminal(
-      world, ["recover"], ["Recovery key": "00000-00000", "Not accepted": String(key)])
-    #expect(back.status == 0, "\(back.text)")
+      world, ["recover"],
+      [
+        "Recovery key": "00000-00000", "Not accepted": String(key),
+        "Your password, to unlock them from now on": World.passcode,
+      ])
+    #expect(back.status == 0 && back.text.contains("Your password unlocks them from now on."), "\(back.text)")
     #expect(try await world.whorl(["get", "note"]).text == "kept")
     #expect(try await world.whorl(["get", "mail"], pressing: [SyntheticFinger.leftLoop.press(2)]).text == "finger")
+    // After a lock the password is enough: neither the former one nor the key from the paper.
+    #expect(try await world.whorl(["lock"]).status == 0)
+    #expect(try await onTerminal(world, ["unlock"], ["Your password": World.passcode]).status == 0)
+    #expect(try await world.whorl(["get", "note"]).text == "kept")
   }
 }

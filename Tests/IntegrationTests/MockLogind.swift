@@ -18,7 +18,9 @@ final class MockLogind {
     self.world = world
     program = try RunningProgram(
       "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind", "--parameters", parameters],
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "PATH": "/usr/bin:/bin"], input: "")
+      environment: [
+        "DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "TMPDIR": world.bus.temporaryFolder, "PATH": "/usr/bin:/bin",
+      ], input: "")
     try await world.bus.waitForName(Self.name)
     bus = try await BusConnection.open(address: world.bus.address)
   }
@@ -92,6 +94,22 @@ final class MockLogind {
         .string("org.freedesktop.login1.Manager"), .string("GetSessionByPID"), .string("u"), .string("o"),
         .string("ret = '/org/freedesktop/login1/session/' + open('\(folder)/%d' % args[0]).read()"),
       ])
+  }
+
+  /// Has logind find programs among users' services: those that ``place(_:amongServicesOf:)`` names.
+  func knowServices() async throws {
+    let folder = try world.folder.makeFolder("services")
+    try await call(
+      "AddMethod",
+      [
+        .string("org.freedesktop.login1.Manager"), .string("GetUserByPID"), .string("u"), .string("o"),
+        .string("ret = '/org/freedesktop/login1/user/' + open('\(folder)/%d' % args[0]).read()"),
+      ])
+  }
+
+  /// Puts a program among a user's services, in no session; to be said before whorld meets it.
+  nonisolated func place(_ program: RunningProgram, amongServicesOf user: UInt32) throws {
+    try world.folder.write("\(user)", to: "services/\(program.pid)")
   }
 
   /// Puts a program into a session; to be said before whorld meets it.

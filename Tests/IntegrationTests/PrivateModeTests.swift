@@ -8,6 +8,7 @@ import Testing
 /// Private mode is one predicate: neither the bus nor the state folder is the system's.
 @Suite(.timeLimit(.minutes(3))) struct PrivateModeTests {
   private static let variables = ["FP_VIRTUAL_IMAGE": "/tmp/none", "FP_DRIVERS_WHITELIST": "virtual_image"]
+  private static let tpm = ["WHORL_TPM2_DEVICE": "swtpm:path=/tmp/none"]
 
   @Test func `Both of one's own make it private, and the bridge gets the test variables`() throws {
     let folder = try TemporaryFolder()
@@ -16,6 +17,7 @@ import Testing
     #expect(found.isPrivate)
     #expect(found.printFolder == folder.path)
     #expect(found.readerEnvironment == Self.variables)
+    #expect(found.tpm2Device == "swtpm:path=/tmp/none")
   }
 
   @Test func `The system's bus or state folder under any name makes it not private`() throws {
@@ -35,6 +37,7 @@ import Testing
       let found = try surroundings(bus: bus, state: folder.path)
       #expect(!found.isPrivate, "\(bus ?? "no address")")
       #expect(found.readerEnvironment.isEmpty)
+      #expect(found.tpm2Device == nil && found.remark?.contains("WHORL_TPM2_DEVICE") == true)
       #expect(found.stateFolder == "/var/lib/whorl" && found.printFolder == "/var/lib/fprint")
       #expect(found.remark?.contains("FP_VIRTUAL_IMAGE") == true)
     }
@@ -116,7 +119,7 @@ import Testing
   }
 
   private func surroundings(bus: String?, state: String?) throws -> Surroundings {
-    var environment = Self.variables
+    var environment = Self.variables.merging(Self.tpm) { old, _ in old }
     environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus
     environment["STATE_DIRECTORY"] = state
     return try Surroundings(environment: environment, programFolder: "/nowhere")

@@ -124,6 +124,48 @@ import Testing
     try await remote.waitFor("BiometryNotAvailable")
   }
 
+  @Test func `Nor is one among the services of somebody who is nowhere but at the other end of the network`()
+    async throws
+  {
+    let world = try await World(accounts: ["paul": 1])
+    let logind = try await MockLogind(world)
+    try await logind.knowPrograms()
+    try await logind.knowServices()
+    try await logind.addSession("r1", user: 1, active: true)
+    try await logind.update("r1", ["Remote": .boolean(true)])
+    try await logind.addSession("c1", user: 1, active: true)
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    /// sudo as `systemd-run --user` or a multiplexer starts it: root's, in no session.
+    func login(amongServicesOf user: UInt32?, inSession session: String? = nil) throws -> RunningProgram {
+      let program = try RunningProgram(
+        "/usr/bin/python3", [SourceTree.path("Tests/IntegrationTests/Scripts/misbehave.py"), "login"],
+        environment: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "PATH": "/usr/bin:/bin"])
+      if let user { try logind.place(program, amongServicesOf: user) }
+      if let session { try logind.place(program, in: session) }
+      try program.write("\n")
+      return program
+    }
+    // While he has a session here too, it may be meant for that.
+    let probe = try await FprintProbe(world)
+    let here = try login(amongServicesOf: 1)
+    await probe.property("finger-needed", is: .boolean(true))
+    try await world.reader.press(SyntheticFinger.leftLoop.press(2))
+    try await here.waitFor("in\n")
+    // What a session that has ended left running is at the other end, too, where the others are.
+    try await logind.update("c1", ["State": .string("closing")])
+    let left = try login(amongServicesOf: nil, inSession: "c1")
+    try await left.waitFor("BiometryNotAvailable")
+    try await logind.end("c1")
+    let remote = try login(amongServicesOf: 1)
+    try await remote.waitFor("BiometryNotAvailable")
+    // A service of the machine's, as a greeter is, is where the machine is.
+    let greeter = try login(amongServicesOf: nil)
+    await probe.property("finger-needed", is: .boolean(true))
+    try await world.reader.press(SyntheticFinger.leftLoop.press(3))
+    try await greeter.waitFor("in\n")
+  }
+
   @Test func `A claim from the background gives way to a program at the seat, and its end is no wrong finger`()
     async throws
   {

@@ -6,7 +6,9 @@ import Testing
   private func logind(_ world: World) async throws -> RunningProgram {
     let program = try RunningProgram(
       "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind"],
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "PATH": "/usr/bin:/bin"], input: "")
+      environment: [
+        "DBUS_SYSTEM_BUS_ADDRESS": world.bus.address, "TMPDIR": world.bus.temporaryFolder, "PATH": "/usr/bin:/bin",
+      ], input: "")
     try await world.bus.waitForName("org.freedesktop.login1")
     return program
   }

@@ -166,10 +166,13 @@ final class World: Sendable {
 
   /// Starts `whorl` on a terminal of its own: what it shows comes out as standard output, and what is written to it is
   /// typed. Type only what was asked for.
-  func startOnTerminal(_ arguments: [String], user: UInt32? = nil) throws -> RunningProgram {
+  func startOnTerminal(
+    _ arguments: [String], user: UInt32? = nil, adding variables: [String: String] = [:]
+  ) throws -> RunningProgram {
     let script = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
     return try RunningProgram(
-      "/usr/bin/python3", ["-c", script, BuiltPrograms.path("whorl")] + arguments, environment: commandEnvironment,
+      "/usr/bin/python3", ["-c", script, BuiltPrograms.path("whorl")] + arguments,
+      environment: commandEnvironment.merging(variables) { $1 },
       user: user)
   }
 

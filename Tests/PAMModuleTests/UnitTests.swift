@@ -127,6 +127,75 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     #expect(text(.noMatch(triesLeft: nil)) == "Fingerprint not recognised: please try again.")
   }
 
+  /// A catalogue that has these translations alone; the key is the English text, after its context and a bar.
+  private func text(
+    _ prompt: Prompt, service: String = "sudo", _ translations: [String: String], onTextConsole: Bool = false
+  ) -> String {
+    final class Catalogue {
+      let texts: [String: UnsafeMutablePointer<CChar>]
+      init(_ translations: [String: String]) {
+        texts = translations.mapValues { text in
+          let copy = Array(text.utf8CString)
+          let memory = UnsafeMutablePointer<CChar>.allocate(capacity: copy.count)
+          memory.initialize(from: copy, count: copy.count)
+          return memory
+        }
+      }
+      deinit { texts.values.forEach { $0.deallocate() } }
+    }
+    let catalogue = Catalogue(translations)
+    return withExtendedLifetime(catalogue) {
+      let words = Words(
+        translate: { catalogue, context, text in
+          let key = (context.map { String(cString: $0) + "|" } ?? "") + String(cString: text)
+          return Unmanaged<Catalogue>.fromOpaque(catalogue).takeUnretainedValue().texts[key].map { CText($0) }
+        }, catalogue: Unmanaged.passUnretained(catalogue).toOpaque(), onTextConsole: onTextConsole)
+      return withTextLine { line in
+        service.withCString { prompt.write(to: &line, service: $0, in: words) }
+        return line.withText { String(cString: $0) } ?? ""
+      }
+    }
+  }
+
+  @Test func `a translation puts its words where it wants, and fingers in the form that it needs`() {
+    let german = [
+      "Touch the fingerprint reader with your {finger} ({service})": "{service}: mit {finger} berühren",
+      "Swipe your {finger} across the fingerprint reader ({service})": "{finger} ziehen ({service})",
+      "with|left thumb": "dem linken Daumen", "swipe|left thumb": "den linken Daumen", "left thumb": "falsch",
+      "Fingerprint not recognised: {count} tries left.": "noch {count}",
+    ]
+    #expect(text(.touch(swipe: false, finger: .leftThumb), german) == "sudo: mit dem linken Daumen berühren")
+    #expect(text(.touch(swipe: true, finger: .leftThumb), german) == "den linken Daumen ziehen (sudo)")
+    #expect(text(.touch(swipe: true, finger: .leftRing), german) == "left ring finger ziehen (sudo)")
+    #expect(text(.noMatch(triesLeft: 3), german) == "noch 3")
+    #expect(text(.timedOut, german) == "No finger was seen in time.")
+  }
+
+  @Test func `the kernel's text consoles, which show boxes for Japanese, get English`() {
+    let japanese = ["No finger was seen in time.": "時間内に指が検出されませんでした。"]
+    #expect(text(.timedOut, japanese) == "時間内に指が検出されませんでした。")
+    #expect(text(.timedOut, japanese, onTextConsole: true) == "No finger was seen in time.")
+    let french = ["No finger was seen in time.": "Aucun doigt n’a été détecté à temps\u{a0}!"]
+    #expect(text(.timedOut, french, onTextConsole: true) == "Aucun doigt n’a été détecté à temps\u{a0}!")
+    // tty1 to tty63; a serial line, /dev/tty and a terminal window are none.
+    for (device, isConsole) in [
+      (0x401, true), (0x43f, true), (0x400, false), (0x440, false), (0x500, false), (0x8801, false),
+    ] {
+      #expect(whorl_is_text_console(UInt64(device)) == isConsole)
+    }
+  }
+
+  @Test func `a line that is too long ends with a whole character`() {
+    for length in (TextLine.capacity - 40)..<TextLine.capacity {
+      let long = text(
+        .queued, service: String(repeating: "x", count: length),
+        ["Waiting for the fingerprint reader ({service})": "指紋リーダー{service}指紋リーダー"])
+      #expect(long.hasPrefix("指紋リーダーx"))
+      #expect(!long.contains("\u{fffd}"))
+      #expect(long.utf8.count < TextLine.capacity)
+    }
+  }
+
   @Test func `a service's name cannot write to the terminal nor run over the line`() {
     #expect(
       text(.touch(swipe: false, finger: nil), service: "a\u{1b}[2J\u{e4}") == "Touch the fingerprint reader (a?[2J??)")

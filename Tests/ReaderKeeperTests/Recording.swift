@@ -37,7 +37,8 @@ struct Recording {
     return ReaderKeeper(
       program: try folder.writeProgram(script, to: "bridge"),
       environment: [
-        "PATH": "/usr/bin:/bin", "FP_DEVICE_EMULATION": "1",
+        // What umockdev-run makes is gone with the recording.
+        "PATH": "/usr/bin:/bin", "TMPDIR": folder.path, "FP_DEVICE_EMULATION": "1",
         "FP_DRIVERS_WHITELIST": String(name.prefix { $0 != "-" }),
       ], limits: .patient)
   }

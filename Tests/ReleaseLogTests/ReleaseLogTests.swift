@@ -14,10 +14,11 @@ import Testing
   }
 
   private func entry(
-    _ time: Int64, user: UInt32 = 7, outcome: String = ReleaseEntry.released, program: String = "mail"
+    _ time: Int64, user: UInt32 = 7, outcome: String = ReleaseEntry.released, program: String = "mail",
+    constraints: [String] = ["user-presence"], item: [UInt8] = [0, 255, 16]
   ) -> ReleaseEntry {
     ReleaseEntry(
-      time: time, user: user, deed: "read", outcome: outcome, item: [0, 255, 16], constraints: ["user-presence"],
+      time: time, user: user, deed: "read", outcome: outcome, item: item, constraints: constraints,
       executable: "/usr/bin/mail", program: program, pid: 12)
   }
 
@@ -69,9 +70,35 @@ import Testing
     #expect(await log.entries(of: 7, limit: 9999).contains(entry(1)), "releases are always noted")
   }
 
+  @Test func `What asks for nothing pushes out neither releases nor refusals of what asks for something`() async throws
+  {
+    await log.note(entry(1))
+    await log.note(entry(2, outcome: "UserCancel"))
+    await log.note(entry(3, constraints: [], item: []))
+    for time in 4...5000 {
+      await log.note(entry(Int64(time), constraints: []))
+      await log.note(entry(Int64(time), outcome: "Locked", constraints: []))
+    }
+    let entries = await log.entries(of: 7, limit: 100_000)
+    #expect(entries.suffix(3).map(\.time) == [3, 2, 1])
+    #expect(entries.first?.time == 5000)
+    #expect(entries.count > 500)
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder("log")) {
+      let size = try FileManager.default.attributesOfItem(atPath: folder("log/" + name))[.size] as? Int ?? 0
+      #expect(size <= ReleaseLog.fileBytes)
+    }
+  }
+
+  @Test func `Refusals of what asks for nothing use up no room of the others`() async {
+    for _ in 1...1000 { await log.note(entry(1, outcome: "Locked", constraints: [])) }
+    await log.note(entry(1, outcome: "UserCancel"))
+    #expect(await log.entries(of: 7, limit: 9999).contains(entry(1, outcome: "UserCancel")))
+  }
+
   @Test func `Forgetting leaves nothing of the user, and the others' as they are`() async throws {
     await log.note(entry(1))
     await log.note(entry(1, outcome: "Denied"))
+    await log.note(entry(1, constraints: []))
     await log.note(entry(1, user: 8))
     #expect(await log.forget(7))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder("log")) == ["8.released"])

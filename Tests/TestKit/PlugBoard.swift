@@ -27,7 +27,8 @@ public final class PlugBoard: Sendable {
     folder = try TemporaryFolder()
     let script = try folder.write(Self.script, to: "board.py")
     program = try RunningProgram(
-      "/usr/bin/python3", [script], environment: ["LD_PRELOAD": Self.preload, "PATH": "/usr/bin:/bin"])
+      "/usr/bin/python3", [script],
+      environment: ["LD_PRELOAD": Self.preload, "TMPDIR": folder.path, "PATH": "/usr/bin:/bin"])
     let root = try await program.waitFor("\n", seconds: 60)
     environment = [
       "UMOCKDEV_DIR": String(root.prefix { $0 != "\n" }), "LD_PRELOAD": Self.preload, "FP_DEVICE_EMULATION": "1",

@@ -7,6 +7,9 @@ public final class PrivateBus: Sendable {
   public let address: String
   /// The bus's process.
   public let program: RunningProgram
+  /// A folder for what programs around the bus leave in their folder for temporary files: gone with the bus. Anybody may
+  /// write to it.
+  public let temporaryFolder: String
   private let folder: TemporaryFolder
 
   /// Starts the bus and waits until it listens.
@@ -16,6 +19,7 @@ public final class PrivateBus: Sendable {
   ///   - policy: a file of bus policy; where given, all else is forbidden that the system bus forbids by itself.
   public init(activatable: [String: String] = [:], policy: String? = nil) async throws {
     folder = try TemporaryFolder(open: true)
+    temporaryFolder = try folder.makeFolder("tmp", mode: 0o1777)
     let services = try folder.makeFolder("services", mode: 0o755)
     for (name, command) in activatable {
       try folder.write("[D-BUS Service]\nName=\(name)\nExec=\(command)\n", to: "services/\(name).service")

@@ -38,5 +38,10 @@ public final class TemporaryFolder: Sendable {
     return self(name)
   }
 
+  /// Makes a symbolic link in the folder.
+  public func link(_ target: String, to name: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: self(name), withDestinationPath: target)
+  }
+
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -82,4 +82,29 @@ import Testing
     #expect(words.claim.count < 300)
     #expect(words.claim.hasSuffix("\u{2026}\""))
   }
+
+  @Test func `What is about everything is named as that`() {
+    func claim(_ details: [String: BusValue]) -> String { PromptWords(details).claim }
+    #expect(
+      claim(["deed": .string("export")])
+        == "A program wants to export everything that you store, under a passphrase that it chose.")
+    #expect(
+      claim(["deed": .string("import")]) == "A program wants to import secrets, which may take the place of yours.")
+    #expect(
+      claim(["deed": .string("adopt-fingers"), "fingers": .strings(["left-thumb", "right-index-finger"])])
+        == "A program wants to let these fingers open your secrets: left thumb, right index finger.")
+    #expect(claim(["deed": .string("adopt-fingers")]).hasSuffix("open your secrets: all."))
+    #expect(
+      claim(["deed": .string("trust-reader"), "reader": .string("Fine\" reader")])
+        == "A program wants to trust the reader \"Fine' reader\".")
+    #expect(!claim(["deed": .string("trust-reader"), "reader": .string(hostile)]).contains("\n"))
+  }
+
+  @Test func `The former password is asked for as that`() {
+    let words = PromptWords(["wants": .string("former-passcode"), "deed": .string("read")])
+    #expect(words.summary == "Your former login password is wanted")
+    #expect(words.description.hasPrefix("Whorl asks for your former login password or recovery key.\n"))
+    #expect(words.prompt == "Former password:")
+    #expect(PromptWords(["wants": .string("passcode")]).prompt == "Password:")
+  }
 }

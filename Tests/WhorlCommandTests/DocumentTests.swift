@@ -41,9 +41,13 @@ import Testing
     (["whorl", "delete", "-"], "--all --user --help"), (["whorl", "adopt", "left-thumb", "l"], "left-thumb"),
     (["whorl", "reader", "t"], "trust"), (["whorl", "reader", "trust", "0"], "0a1b2c3d"),
     (["whorl", "reader", "distrust", "--"], "--all --json --help"), (["whorl", "reader", "trust", "0a1b2c3d", ""], ""),
-    (["whorl", "rm", "--", "m"], "mail my\\ mail"), (["whorl", "--v"], "--version"),
+    (["whorl", "keyring", "d"], "disable"), (["whorl", "rm", "--", "m"], "mail my\\ mail"),
+    (["whorl", "--v"], "--version"),
     (["whorl", "key", "g"], "generate"), (["whorl", "key", "sign", "l"], "login"), (["whorl", "key", "list", "l"], ""),
     (["whorl", "key", "generate", "l"], ""), (["whorl", "key", "generate", "x", "-t", ""], "ed25519 p256"),
+    (["whorl", "pam", "e"], "enable"), (["whorl", "pam", "enable", "s"], "sudo su"),
+    (["whorl", "pam", "enable", "sudo", ""], ""), (["whorl", "pam", "check", "sudo", "l"], "login"),
+    (["whorl", "pam", "disable", "--"], "--dry-run --restore --root --help"), (["whorl", "pam", "status", ""], ""),
     (["whorl", "key", "sign", "login", "--"], "--hash --digest --help"),
   ])
   func `the completion offers what fits`(words: [String], offered: String) async throws {
@@ -54,6 +58,7 @@ import Testing
           list) printf 'mail\\tany\\nmy mail\\tnone\\nm\\\\n\\tany\\n' ;;
           fingers) printf 'left-thumb\\n' ;;
           reader) printf '0a1b2c3d\\tFake\\ttrusted\\tbuilt in\\n' ;;
+          pam) printf 'login\\tno finger\\nsudo\\tfinger\\tline 3\\n\\tasks twice\\nsu\\tno finger\\n' ;;
           key) printf 'login\\tp256\\tany\\n' ;;
         esac
       }

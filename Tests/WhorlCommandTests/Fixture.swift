@@ -14,7 +14,7 @@ struct Fixture {
   let console = FakeConsole()
   let service = FakeService()
   var surroundings = Surroundings(
-    environment: [:], effectiveUser: 1000, accounts: FakeAccounts(), pamFolders: [], pamModuleFolders: [])
+    environment: [:], effectiveUser: 1000, accounts: FakeAccounts(), pamRoot: "/nonexistent")
 
   init() {}
 

@@ -50,11 +50,18 @@ import WhorlClient
     let fixture = Fixture()
     fixture.service.fingers = ["right-thumb"]
     fixture.service.statusAnswer.keybag = "locked"
+    fixture.service.statusAnswer.agent = "service"
+    fixture.service.statusAnswer.agentProcess = 12
+    fixture.service.statusAnswer.homeKeeper = "fscrypt"
     _ = await run(fixture, ["status", "--json"])
     let status = try #require(try parse(fixture.console.printed) as? [String: Any])
     #expect(status["keybag"] as? String == "locked")
+    #expect(status["agent"] as? String == "service" && status["agentProcess"] as? Int == 12)
+    #expect(status["agentProgram"] is NSNull)
     #expect((status["readers"] as? [[String: Any]])?.first?["name"] as? String == "Fake Reader")
     #expect(status["storeError"] is NSNull)
+    #expect(status["home"] as? String == "fscrypt")
+    #expect(status["homeLocked"] as? Bool == false)
 
     let list = Fixture()
     list.service.fingers = ["right-thumb"]

@@ -55,6 +55,25 @@ import WhorlClient
     #expect(fixture.console.told.first?.contains("a character is wrong") == true)
   }
 
+  @Test @GLibActor func `after the recovery key, recover takes the password for the next time, which may be left out`()
+    async
+  {
+    for (answers, last) in [
+      (["typo", "KEY", "wrong", "now"], "Your password unlocks them from now on."),
+      (["KEY", ""], "Until your password"),
+      (["KEY", "a", "b", "c"], "Until your password"),
+    ] {
+      let fixture = fixture("locked", answers: answers)
+      fixture.service.recoveryKey = "KEY"
+      fixture.service.statusAnswer.storeError = "the device key does not open"
+      fixture.service.statusAnswer.recoverableBy = ["recovery-key"]
+      #expect(await fixture.run("recover") == .ok)
+      #expect(fixture.console.told.contains("Your secrets are back, and unlocked."))
+      #expect(fixture.console.told.last?.hasPrefix(last) == true, "\(fixture.console.told)")
+      #expect(fixture.console.asked.last?.hasPrefix("Your password, to unlock them from now on") == true)
+    }
+  }
+
   @Test @GLibActor func `without a terminal nothing is asked`() async {
     for words in [["unlock"], ["unlock", "--recovery"], ["recovery-key"]] {
       let fixture = fixture("locked")
@@ -163,7 +182,9 @@ import WhorlClient
       fixture.service.recoveryKey = "KEY"
       let commands = Commands(console: fixture.console, surroundings: fixture.surroundings, service: fixture.service)
       #expect(await commands.run(["recover"] + words) == .ok)
-      #expect(fixture.console.asked == [question, question])
+      // After the recovery key the password is asked for as well.
+      #expect(fixture.console.asked.prefix(2) == [question, question])
+      #expect(fixture.console.asked.count == (question == "Recovery key: " ? 3 : 2))
       #expect(fixture.service.statusAnswer.storeError.isEmpty)
     }
     let none = fixture("")

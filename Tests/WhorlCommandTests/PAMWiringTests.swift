@@ -1,4 +1,5 @@
 import Foundation
+import PAMStacks
 import Testing
 
 @testable import WhorlCommand
@@ -17,7 +18,8 @@ import Testing
       try Data(text.utf8).write(to: root.appendingPathComponent(path))
     }
     for module in modules { try Data().write(to: root.appendingPathComponent("modules/\(module)")) }
-    return PAMWiring.read(folders: ["\(root.path)/etc", "\(root.path)/usr"], moduleFolders: ["\(root.path)/modules"])
+    return PAMWiring.read(
+      PAMPlaces(folders: ["\(root.path)/etc", "\(root.path)/usr"], moduleFolders: ["\(root.path)/modules"]))
   }
 
   private let line = "auth sufficient pam_whorl.so\n"
@@ -85,7 +87,7 @@ import Testing
   }
 
   @Test func `no folder is no wiring`() {
-    let wiring = PAMWiring.read(folders: ["/nonexistent"], moduleFolders: [])
+    let wiring = PAMWiring.read(PAMPlaces(folders: ["/nonexistent"], moduleFolders: []))
     #expect(wiring == PAMWiring())
   }
 }

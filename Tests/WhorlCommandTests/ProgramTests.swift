@@ -202,7 +202,7 @@ import Testing
     daemon.touch = nil
     let program = try daemon.whorl("get", "mail", output: .pipe)
     await daemon.wasAsked("waiting")
-    program.breakPipe()
+    try program.breakPipe()
     try await program.shows("press Enter")
     try await program.stopsEchoing()
     program.type("\n")

@@ -49,7 +49,10 @@ final class PtyProgram {
     var outputPipe: [Int32] = [-1, -1]
     if input != nil { cposix_pipe_cloexec(&inputPipe) }
     if output == .pipe || output == .broken { cposix_pipe_cloexec(&outputPipe) }
-    if output == .broken { close(outputPipe[0]) }
+    if output == .broken {
+      close(outputPipe[0])
+      try Self.waitUntilBroken(outputPipe[1])
+    }
 
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -130,10 +133,22 @@ final class PtyProgram {
 
   func type(_ text: String) { _ = write(master, text, text.utf8.count) }
 
-  /// Closes the reading end of standard output's pipe.
-  func breakPipe() {
+  /// Closes the reading end of standard output's pipe, and waits until nobody has it.
+  func breakPipe() throws {
+    let writing = open("/proc/\(pid)/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    guard writing >= 0 else { throw Failed("standard output cannot be looked at: error \(errno)") }
+    defer { close(writing) }
     close(outputEnd)
     outputEnd = -1
+    try Self.waitUntilBroken(writing)
+  }
+
+  /// A child that another test is about to start has all descriptors of this process until its program begins, so that
+  /// an end that was closed here may live on for a moment, longer on a busy machine.
+  private static func waitUntilBroken(_ end: Int32) throws {
+    var looked = pollfd(fd: end, events: 0, revents: 0)
+    while poll(&looked, 1, 30_000) < 0, errno == EINTR {}
+    guard looked.revents & Int16(POLLERR) != 0 else { throw Failed("the pipe's reading end is still open somewhere") }
   }
 
   /// Waits until the terminal shows the text, after what was waited for before.

@@ -46,6 +46,22 @@ import WhorlClient
       ])
   }
 
+  @Test func `who asks for the password is named, and what to start where nobody does`() {
+    var status = complete
+    status.agent = "service"
+    #expect(report(status).lines.contains("agent        a service of yours"))
+    status.agentProgram = "whorl"
+    status.agentProcess = 12
+    #expect(report(status).lines.contains("agent        a service of yours (whorl, process 12)"))
+    status.agent = "session"
+    #expect(report(status).lines.contains("agent        one in a session of yours (whorl, process 12)"))
+    status.agent = "none"
+    let lines = report(status).lines
+    let index = lines.firstIndex { $0.hasPrefix("agent        none") } ?? 0
+    #expect(lines[index + 1].contains("systemctl --user start whorl-agent"))
+    #expect(report(status).failure == nil, "secrets can be had by a finger or on a terminal all the same")
+  }
+
   @Test func `the caveat about the data is there whatever seals the key`() {
     for key in ["host", "host+tpm2", "unavailable", ""] {
       var status = complete
@@ -301,6 +317,18 @@ import WhorlClient
     #expect(report.lines.filter { $0.contains("sudo systemctl start whorld") }.count == 1)
     #expect(report.failure?.message == "the daemon is not there; the report says what to do")
     #expect(report.lines.contains { $0.contains("a finger does for sudo") })
+  }
+
+  @Test func `an encrypted home is named, and whether it is closed now`() {
+    var status = complete
+    #expect(!report(status).lines.contains { $0.hasPrefix("home") })
+    status.homeKeeper = "systemd-homed"
+    #expect(
+      report(status).lines.contains("home         encrypted (systemd-homed), which your password alone opens;"))
+    #expect(report(status).lines.contains("             a login while it is closed takes no finger"))
+    status.isHomeLocked = true
+    #expect(report(status).lines.contains("             it is closed now, so that logins take no finger"))
+    #expect(report(status).failure == nil)
   }
 
   @Test func `what a device calls itself cannot steer the terminal`() {

@@ -101,8 +101,7 @@ import WhorlClient
   @Test @GLibActor func `another account's finger is its owner's to register`() async {
     var fixture = fixture()
     fixture.surroundings = Surroundings(
-      environment: ["SUDO_UID": "1000"], effectiveUser: 0, accounts: FakeAccounts(), pamFolders: [],
-      pamModuleFolders: [])
+      environment: ["SUDO_UID": "1000"], effectiveUser: 0, accounts: FakeAccounts(), pamRoot: "/nonexistent")
     #expect(await fixture.run("enroll", "right-index-finger") == .ok)
     #expect(fixture.console.asked.isEmpty)
     #expect(fixture.console.told.last?.contains("paul has to give the login password: whorl adopt") == true)
@@ -227,8 +226,7 @@ import WhorlClient
   @Test @GLibActor func `under sudo it is said whose fingers and readers these are`() async {
     var fixture = fixture()
     fixture.surroundings = Surroundings(
-      environment: ["SUDO_UID": "1000"], effectiveUser: 0, accounts: FakeAccounts(), pamFolders: [],
-      pamModuleFolders: [])
+      environment: ["SUDO_UID": "1000"], effectiveUser: 0, accounts: FakeAccounts(), pamRoot: "/nonexistent")
     fixture.service.known = [reader("0a", "A", trusted: true)]
     #expect(await fixture.run("reader", "list") == .ok)
     #expect(fixture.console.told.first?.contains("root's") == true)

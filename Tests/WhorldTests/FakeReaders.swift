@@ -98,6 +98,10 @@ final class FakeReaders: ReaderAccess {
     end(.failure(.bridgeFailed("the readers were stopped")))
   }
 
+  func processID(of reader: ReaderID) -> Int32? { processID }
+
+  func review(_ reader: ReaderID) async {}
+
   func open(_ reader: ReaderID) async throws(ReaderError) {
     if isOpen { throw .alreadyOpen("fake") }
     processID = processID ?? 2

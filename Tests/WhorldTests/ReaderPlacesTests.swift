@@ -118,4 +118,37 @@ import Testing
     #expect(places.system == "/sys")
     #expect(places.virtualSockets.isEmpty)
   }
+
+  // MARK: - Nodes
+
+  @Test func `A USB reader is opened through the node of its address, wherever its plug is`() throws {
+    try plug("1-3.2", below: "1-3/1-3.2")
+    let device = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-3/1-3.2"
+    #expect(places.nodes(of: reader("usb:01:00:03:02")) == nil, "without an address there is none")
+    try folder.write("1\n", to: "\(device)/busnum")
+    try folder.write("17\n", to: "\(device)/devnum")
+    #expect(places.nodes(of: reader("usb:01:00:03:02")) == ["/dev/bus/usb/001/017"])
+    #expect(places.nodes(of: reader("usb:01:00:04")) == nil)
+    #expect(places.nodes(of: reader("/image", driver: "virtual_image")) == [])
+  }
+
+  @Test
+  func `A sensor on SPI is opened through its node and those of built-in HID devices, one on HID through its own`()
+    throws
+  {
+    func add(_ name: String, _ family: String, at path: String) throws {
+      try folder.makeFolder("sys/devices/\(path)")
+      try folder.makeFolder("sys/class/\(family)/\(name)")
+      try FileManager.default.createSymbolicLink(
+        atPath: folder("sys/class/\(family)/\(name)/device"), withDestinationPath: folder("sys/devices/\(path)"))
+    }
+    try add("spidev1.0", "spidev", at: "pci0000:00/0000:00:1e.3/spi1/spi1.0")
+    try add("hidraw0", "hidraw", at: "pci0000:00/0000:00:15.1/i2c-1/0018:04F3:3057.0001")
+    try add("hidraw1", "hidraw", at: "pci0000:00/0000:00:14.0/usb1/1-4/1-4:1.0/0003:046D:C52B.0002")
+    #expect(places.nodes(of: reader("/dev/spidev1.0", driver: "elanspi")) == ["/dev/spidev1.0", "/dev/hidraw0"])
+    #expect(places.nodes(of: reader("/dev/hidraw1", driver: "some")) == ["/dev/hidraw1"])
+    for hint in ["/dev/spidev9.0", "/dev/hidraw7", "/dev/hidraw../../null", "/dev/spidev/..", "/dev/mem"] {
+      #expect(places.nodes(of: reader(hint)) == nil, "\(hint)")
+    }
+  }
 }

@@ -150,4 +150,19 @@ import Testing
       SessionFacts.standing(of: [facts(active: false, seat: true), facts(active: true, seat: false, remote: true)])
         == .remote, "it may be the remote one that asks")
   }
+
+  @Test func `A user is elsewhere where every session of his that counts comes over the network, and there is one`() {
+    let here = SessionFacts(user: 1, isActive: true, hasSeat: true)
+    let console = SessionFacts(user: 1, isActive: true)
+    let remote = SessionFacts(user: 1, isActive: true, isRemote: true)
+    var manager = SessionFacts(user: 1)
+    manager.isPersonal = false
+    var leaving = here
+    leaving.isClosing = true
+    #expect(!SessionFacts.isElsewhere([]), "nobody is logged in: a service that lingers, a greeter's")
+    #expect(SessionFacts.isElsewhere([remote]) && SessionFacts.isElsewhere([remote, remote]))
+    #expect(!SessionFacts.isElsewhere([remote, here]) && !SessionFacts.isElsewhere([remote, console]))
+    #expect(SessionFacts.isElsewhere([remote, manager]) && SessionFacts.isElsewhere([remote, leaving]))
+    #expect(!SessionFacts.isElsewhere([manager]) && !SessionFacts.isElsewhere([leaving]))
+  }
 }

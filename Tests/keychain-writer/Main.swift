@@ -1,9 +1,11 @@
 // keychain-writer: writes to a keychain without end, for tests that end it at any moment.
 //
 // usage: keychain-writer DIRECTORY FIRST
+//        keychain-writer DIRECTORY rekey
 //
 // Does the operations FIRST, FIRST + 1, ... of `Script` on the keychain in DIRECTORY and writes the number of each on
-// standard output once the keychain has said that it is done.
+// standard output once the keychain has said that it is done. With "rekey" it makes new keys without end, in parts, and writes
+// a line for each part.
 
 import Glibc
 import Keychain
@@ -11,19 +13,38 @@ import SecretMemory
 
 @main struct Main {
   static func main() {
-    guard CommandLine.arguments.count == 3, let first = Int(CommandLine.arguments[2]) else { exit(2) }
+    guard CommandLine.arguments.count == 3 else { exit(2) }
+    let first = Int(CommandLine.arguments[2])
+    guard first != nil || CommandLine.arguments[2] == "rekey" else { exit(2) }
     do {
       let keychain = try UserKeychain(
         directory: CommandLine.arguments[1], user: UserID(1000), deviceKey: try Script.deviceKey())
+      guard let first else { try rekey() }
       for number in first... {
         try Script.run(number, on: keychain)
-        let line = "\(number)\n"
-        guard write(STDOUT_FILENO, line, line.utf8.count) == line.utf8.count else { exit(3) }
+        tell("\(number)\n")
       }
     } catch {
       let line = "keychain-writer: \(error)\n"
       _ = write(STDERR_FILENO, line, line.utf8.count)
       exit(1)
+    }
+  }
+
+  private static func tell(_ line: String) {
+    guard write(STDOUT_FILENO, line, line.utf8.count) == line.utf8.count else { exit(3) }
+  }
+
+  private static func rekey() throws -> Never {
+    while true {
+      // Opened anew each time: the keys are others.
+      let keychain = try UserKeychain(
+        directory: CommandLine.arguments[1], user: UserID(1000), deviceKey: try Script.deviceKey())
+      let rekey = try KeychainRekey(of: keychain, deviceKey: try Script.deviceKey(), passcode: nil)
+      while try rekey.step(rows: 20) { tell("part\n") }
+      tell("end\n")
+      try rekey.commit()
+      tell("done\n")
     }
   }
 }

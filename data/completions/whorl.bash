@@ -1,7 +1,7 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
-  local commands='status enroll verify fingers delete adopt reader set get list rm export import unlock lock recover recovery-key keychain key forget rename-user agent log help'
+  local commands='status enroll verify fingers delete adopt reader set get list rm export import unlock lock recover recovery-key keychain keyring key forget rename-user pam agent log help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
   local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
@@ -17,7 +17,7 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry) && ${words[index + 1]-} != '=' ]] &&
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry|--root) && ${words[index + 1]-} != '=' ]] &&
         value=yes
     elif [[ $word == '=' ]]; then
       value=yes
@@ -35,6 +35,7 @@ _whorl() {
       --user | -u) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
       --pinentry) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
+      --root) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
       --type | -t) mapfile -t COMPREPLY < <(compgen -W 'ed25519 p256' -- "$current") ;;
       --hash) mapfile -t COMPREPLY < <(compgen -W 'sha256 sha384 sha512' -- "$current") ;;
       --accessible | -c)
@@ -56,7 +57,7 @@ _whorl() {
     import) options='--csv --pairs --skip-existing --replace --require --accessible --passphrase-fd --help' ;;
     forget) options='--uid --yes --help' ;;
     reader) options='--all --json --help' ;;
-    status | list | keychain | log) options='--json --help' ;;
+    status | list | keychain | keyring | log) options='--json --help' ;;
     agent) options='--pinentry --help' ;;
     key)
       case $first in
@@ -64,6 +65,14 @@ _whorl() {
         public) options='--raw --help' ;;
         sign) options='--hash --digest --help' ;;
         list) options='--json --help' ;;
+        *) options='--help' ;;
+      esac
+      ;;
+    pam)
+      case $first in
+        enable) options='--dry-run --root --help' ;;
+        disable) options='--dry-run --restore --root --help' ;;
+        status | check) options='--json --root --help' ;;
         *) options='--help' ;;
       esac
       ;;
@@ -80,14 +89,24 @@ _whorl() {
     mapfile -t COMPREPLY < <(compgen -W "$readers" -- "$current")
     return
   fi
+  if [[ $command == pam && $operands -ge 1 ]]; then
+    [[ $first == check || ($first == @(enable|disable) && $operands == 1) ]] || return
+    # The services, the first word of each line that has one.
+    local services
+    services="$("${words[0]}" pam status 2>/dev/null </dev/null | cut -f1)"
+    mapfile -t COMPREPLY < <(compgen -W "$services" -- "$current")
+    return
+  fi
   [[ $operands == 0 || $command == adopt || ($command == key && $operands == 1) ]] || return
   case $command in
     '') mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$current") ;;
     enroll) mapfile -t COMPREPLY < <(compgen -W "$fingers" -- "$current") ;;
+    keyring) mapfile -t COMPREPLY < <(compgen -W 'enable disable status unlock' -- "$current") ;;
     keychain) mapfile -t COMPREPLY < <(compgen -W 'check rekey' -- "$current") ;;
     forget | rename-user) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
     reader) mapfile -t COMPREPLY < <(compgen -W 'list trust distrust' -- "$current") ;;
+    pam) mapfile -t COMPREPLY < <(compgen -W 'enable disable status check' -- "$current") ;;
     verify | delete | adopt)
       local enrolled
       enrolled="$("${words[0]}" fingers 2>/dev/null </dev/null | cut -f1)"

@@ -46,7 +46,8 @@ final class KeychainBench {
 
   /// The keychain in it.
   func openKeychain(_ state: UnlockState) throws(KeychainError) -> UserKeychain {
-    try UserKeychain(over: database, user: Self.user, deviceKey: deviceKey, unlockState: state, now: { 1000 })
+    try UserKeychain(
+      over: database, user: Self.user, deviceKey: deviceKey, unlockState: state, quota: .usual, now: { 1000 })
   }
 
   /// The passcode, stretched.

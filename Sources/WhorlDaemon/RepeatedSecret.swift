@@ -3,7 +3,7 @@ internal import SecretMemory
 
 /// A secret that came with a call, for as many attempts as it takes: a closure cannot take a noncopyable value with it.
 /// Wiped when the last holder lets go.
-final class NewSecret: Sendable {
+final class RepeatedSecret: Sendable {
   private let secret: SecretBytes
 
   init(_ secret: consuming SecretBytes) { self.secret = secret }
