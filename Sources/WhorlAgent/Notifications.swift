@@ -13,7 +13,7 @@ final class Notifications {
   private static let mostWaiting = 64
 
   /// One that the server shows.
-  private struct Card {
+  private struct Card: Equatable {
     let id: UInt32
     /// Its server's unique name: another server's numbers mean nothing.
     let server: String
