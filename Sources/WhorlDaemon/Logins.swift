@@ -113,6 +113,6 @@ final class Logins {
       reason = failure.message
     }
     // Once, and not at each try.
-    if refusals.note(key, reason) { Log.notice("no finger for \(name) at \(key.service): \(reason)") }
+    if refusals.note(key, reason) { Log.notice("no finger for \(name.printable) at \(key.service): \(reason)") }
   }
 }
