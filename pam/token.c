@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <security/pam_ext.h>
 #include <security/pam_modules.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 enum { TRANSACTION_SIZE = 16, SEALS = F_SEAL_GROW | F_SEAL_SHRINK };
 
 // All of it or nothing. A memory file takes and gives what fits at once, but for signals.
-static bool write_all(int file, const char *bytes, size_t count) {
+static bool write_now(int file, const char *bytes, size_t count) {
   size_t done = 0;
   while (done < count) {
     const ssize_t written = pwrite(file, bytes + done, count - done, (off_t)done);
@@ -24,6 +25,29 @@ static bool write_all(int file, const char *bytes, size_t count) {
     done += written > 0 ? (size_t)written : 0;
   }
   return true;
+}
+
+// As write_now. The limit on the size of files, which whoever started the program has set, counts for memory files too, and
+// what would pass it ends a program with SIGXFSZ: a login, or a screen's locker, must not end so.
+static bool write_all(int file, const char *bytes, size_t count) {
+  sigset_t limit;
+  sigset_t pending;
+  sigset_t before;
+  (void)sigemptyset(&limit);
+  (void)sigaddset(&limit, SIGXFSZ);
+  (void)sigemptyset(&pending);
+  (void)sigpending(&pending);
+  if (pthread_sigmask(SIG_BLOCK, &limit, &before) != 0) {
+    return false;
+  }
+  const bool is_written = write_now(file, bytes, count);
+  // One that had come before is the program's own.
+  if (!is_written && sigismember(&pending, SIGXFSZ) == 0) {
+    const struct timespec now = {0};
+    (void)sigtimedwait(&limit, NULL, &now);
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return is_written;
 }
 
 static bool read_all(int file, char *bytes, size_t count) {

@@ -19,6 +19,20 @@ public enum LoginKeyring {
   public static let account = "login"
   /// Its comment once the secret was seen to open the keyring; before that logins are not given it.
   public static let armed = "armed"
+
+  /// Whether it is what `whorl keyring` makes: 43 characters of base64url. Every program of the user's can store an item of
+  /// that name, and what is in it is handed to root's modules as the password.
+  static func isSecret(_ secret: borrowing SecretBytes) -> Bool {
+    secret.withUnsafeBytes { bytes in
+      bytes.count == 43
+        && bytes.allSatisfy { byte in
+          switch byte {
+          case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+          default: false
+          }
+        }
+    }
+  }
 }
 
 /// What follows a login: the PAM module's later lines.
@@ -109,6 +123,9 @@ extension Enclave {
       }
       let secret = try withKeychain(of: owner.user) { keychain throws(KeychainError) in
         try keychain.secret(of: item.id, under: item.accessControl)
+      }
+      guard LoginKeyring.isSecret(secret) else {
+        throw .denied("the secret of the login keyring is none that Whorl has made; make one: whorl keyring enable")
       }
       note(owner, ItemPurpose.secret.deed, item, nil)
       return secret

@@ -22,6 +22,8 @@ public struct ServiceFile: Sendable, Equatable {
     case changed
     /// The system refused: what was to be done, and errno.
     case failed(String, Int32)
+    /// Somebody besides root can write that folder, or a link to it, and so could have root's edit go elsewhere.
+    case othersWrite(String)
     /// There is no copy of how it was.
     case noBackup(String)
   }
@@ -76,8 +78,10 @@ public struct ServiceFile: Sendable, Equatable {
   ///
   /// - Parameter keepsBackup: whether a copy of how it was goes to ``backup``.
   public func replace(by new: [UInt8], keepsBackup: Bool) throws(Problem) {
+    try FolderGuard.requireRootAlone(Self.folder(of: path))
     if keepsBackup {
-      let folder = String(backup[..<(backup.lastIndex(of: "/") ?? backup.startIndex)])
+      let folder = Self.folder(of: backup)
+      try FolderGuard.requireRootAlone(folder)
       try Self.makeFolder(folder)
       try Self.write(text, to: backup, like: nil)
     }
@@ -93,6 +97,7 @@ public struct ServiceFile: Sendable, Equatable {
     guard let theirs = places.folders.dropFirst().map({ "\($0)/\(service)" }).first(where: PAMFiles.isFile),
       PAMFiles.contents(theirs, limit: Self.sizeLimit) == new
     else { return nil }
+    try FolderGuard.requireRootAlone(Self.folder(of: path))
     guard unlink(path) == 0 else { throw .failed("remove \(path)", errno) }
     return theirs
   }
@@ -106,12 +111,16 @@ public struct ServiceFile: Sendable, Equatable {
 
   // MARK: - The disk
 
+  private static func folder(of path: String) -> String {
+    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
+
   private static func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  private static func target(of path: String) -> String? {
+  static func target(of path: String) -> String? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = readlink(path, &buffer, buffer.count - 1)
     guard count >= 0 else { return nil }
@@ -164,7 +173,7 @@ public struct ServiceFile: Sendable, Equatable {
     guard fchown(file, status.st_uid, status.st_gid) == 0 || geteuid() != 0 else {
       throw .failed("give the owner of \(model) to its successor", errno)
     }
-    guard fchmod(file, status.st_mode & 0o7777) == 0 else {
+    guard fchmod(file, status.st_mode & 0o777) == 0 else {
       throw .failed("give the mode of \(model) to its successor", errno)
     }
     let size = listxattr(model, nil, 0)

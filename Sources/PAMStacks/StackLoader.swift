@@ -7,11 +7,14 @@ struct StackLoader {
   private static let depthLimit = 16
   /// No stack that people write comes near; includes that double could.
   private static let stepLimit = 4096
+  /// So many files are included, over and over again or not: includes of what adds no step double too.
+  private static let includeLimit = 1024
 
   private let files: PAMFiles
   private var own: [PAMStep] = []
   private var stack = PAMStack()
   private var serviceLine = 0
+  private var includes = 0
 
   init(_ files: PAMFiles) { self.files = files }
 
@@ -158,9 +161,11 @@ struct StackLoader {
 
   /// Whether the file could be read to its end; what came before the fault stays, as in libpam.
   private mutating func include(_ name: String, isAuthOnly: Bool, depth: Int, level: Int) throws(Refusal) -> Bool {
+    guard includes < Self.includeLimit else { throw Refusal(words: "it includes more than \(Self.includeLimit) files") }
     guard depth < Self.depthLimit, level < Self.depthLimit, let path = files.path(of: name, included: true) else {
       return false
     }
+    includes += 1
     let text: StackText
     do throws(Refusal) { text = try self.text(at: path) } catch { return false }
     for line in text.lines {
@@ -168,7 +173,7 @@ struct StackLoader {
       do throws(Refusal) {
         try add(line, line.words[...], from: path, isAuthOnly: isAuthOnly, depth: depth, level: level)
       } catch {
-        guard own.count < Self.stepLimit else { throw error }
+        guard own.count < Self.stepLimit, includes < Self.includeLimit else { throw error }
         return false
       }
     }

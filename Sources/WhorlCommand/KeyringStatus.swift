@@ -84,6 +84,10 @@ extension Commands {
     guard item.stage == .armed else {
       return Self.lines("keyring", "a finger does not open it yet, for that was interrupted", "whorl keyring enable")
     }
+    guard KeyringWiring.read(PAMPlaces(root: surroundings.pamRoot)).logins.contains(where: { $0.obstacle == nil })
+    else {
+      return Self.lines("keyring", "ready, but no login hands its secret on", "see why: whorl keyring status")
+    }
     let state = try? await LoginKeyring.find(environment: surroundings.environment).state()
     return state == .locked
       ? Self.lines("keyring", "a login by finger opens it, but it is locked now", "open it: whorl keyring unlock")

@@ -112,6 +112,11 @@ enum PAMTexts {
         .failed,
         "\(name) is made from the NixOS configuration and is left alone; set "
           + "security.pam.services.\(Escaping.shown(service, limit: 64)) there")
+    case .othersWrite(let place):
+      CommandFailure(
+        .failed,
+        "others than root can write \(Escaping.quoted(place)), and could lead the edit elsewhere; run whorl pam as its owner, "
+          + "or make it root's alone. Nothing was changed")
     case .changed: CommandFailure(.failed, "\(name) was changed by somebody else just now; look at it, then try again")
     case .failed(let what, let code):
       CommandFailure(

@@ -31,10 +31,15 @@ struct HomeLock: Sendable {
   var root = ""
 
   private static let textLimit = 1 << 18
+  /// Users can mount much in their own folders, under long names.
+  private static let mountsLimit = 1 << 24
 
   /// - Returns: nil for a home that is there without a password.
   func state(of account: Account) -> HomeState? {
-    let mounts = Mounts(text(at: "/proc/self/mountinfo") ?? "")
+    // Of half a table nothing can be said: what is missing in it would count as not mounted.
+    let table = text(at: "/proc/self/mountinfo", limit: Self.mountsLimit + 1) ?? ""
+    guard table.utf8.count <= Self.mountsLimit else { return nil }
+    let mounts = Mounts(table)
     let home = account.home.isEmpty ? "/home/\(account.name)" : account.home
     // The name is a part of paths from here on.
     guard home.hasPrefix("/"), !account.name.contains("/"), account.name != ".." else { return nil }
@@ -121,21 +126,22 @@ struct HomeLock: Sendable {
   }
 
   /// A regular file's text, up to a limit; nil where there is none to be read.
-  private func text(at path: String) -> String? {
+  private func text(at path: String, limit: Int = textLimit) -> String? {
     let file = open(root + path, O_RDONLY | O_NONBLOCK | Int32(cposix_O_CLOEXEC))
     guard file >= 0 else { return nil }
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Self.textLimit)
-    var filled = 0
-    while filled < bytes.count {
-      let got = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress.map { $0 + filled }, $0.count - filled) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: min(limit, 1 << 16))
+    while bytes.count < limit {
+      let wanted = min(part.count, limit - bytes.count)
+      let got = part.withUnsafeMutableBytes { read(file, $0.baseAddress, wanted) }
       if got < 0, errno == EINTR { continue }
       guard got > 0 else { break }
-      filled += got
+      bytes += part[..<got]
     }
-    return String(decoding: bytes[..<filled], as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

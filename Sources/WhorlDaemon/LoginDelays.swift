@@ -5,17 +5,21 @@ internal import Keychain
 struct LoginKey: Hashable, Sendable {
   let user: UserID
   let service: String
+  /// Among whose sessions or services the program is; nil where nobody knows. Who runs su for somebody else time and again
+  /// must not take the finger from him.
+  let asker: UInt32?
 
   /// - Parameter service: as the program names it, which may be anything.
-  init(user: UserID, service: String) {
+  init(user: UserID, service: String, asker: UInt32? = nil) {
     self.user = user
+    self.asker = asker
     let plain = service.utf8.filter { (0x21...0x7e).contains($0) }.prefix(64)
     self.service = String(decoding: plain, as: UTF8.self)
   }
 }
 
 /// Keeps programs that ask again and again, such as a locker's loop, from wearing out reader and person: after the third
-/// failure within a minute for the same service and user no finger is asked for, for a time that grows. Only the finger
+/// failure within a minute for the same service, user and asker no finger is asked for, for a time that grows. Only the finger
 /// waits: the answer comes at once, and the stack goes on to the password.
 struct LoginDelays {
   /// So many failures within `window` cost nothing.
@@ -71,11 +75,17 @@ struct LoginRefusals {
   /// So many users are.
   static let users = 64
 
+  /// So many lines of the log one user has in a row, and one more after each interval in milliseconds: services are what
+  /// programs call themselves, and each new one has a reason of its own.
+  static let lines: Int64 = 20
+  static let interval: Int64 = 60_000
+
   private var reasons: [UserID: [(service: String, reason: String)]] = [:]
+  private var budgets: [UserID: Bucket] = [:]
 
   /// Notes a reason.
-  /// - Returns: whether it is another than before.
-  mutating func note(_ key: LoginKey, _ reason: String) -> Bool {
+  /// - Returns: whether it is to be logged: it is another than before, and the user has not filled the log with others.
+  mutating func note(_ key: LoginKey, _ reason: String, at now: Int64) -> Bool {
     var list = reasons[key.user] ?? []
     let before = list.first { $0.service == key.service }?.reason
     list.removeAll { $0.service == key.service }
@@ -83,8 +93,13 @@ struct LoginRefusals {
     if list.count > Self.services { list.removeFirst() }
     if reasons[key.user] == nil, reasons.count >= Self.users, let other = reasons.keys.first { reasons[other] = nil }
     reasons[key.user] = list
-    return before != reason
+    // The seconds that are left are no news.
+    guard before.map(Self.withoutNumbers) != Self.withoutNumbers(reason) else { return false }
+    if budgets.count >= Self.users { budgets = budgets.filter { !$0.value.isWhole(at: now) } }
+    return budgets[key.user, default: Bucket(burst: Self.lines, interval: Self.interval)].take(at: now) == nil
   }
+
+  private static func withoutNumbers(_ reason: String) -> String { reason.filter { !("0"..."9").contains($0) } }
 
   /// A finger was asked for.
   mutating func clear(_ key: LoginKey) { reasons[key.user]?.removeAll { $0.service == key.service } }

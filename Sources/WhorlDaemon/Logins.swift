@@ -40,7 +40,8 @@ final class Logins {
     let request = try VerificationRequest(&options)
     try options.finish()
     let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
-    let key = LoginKey(user: account.user, service: arguments[1].asString ?? "")
+    let key = LoginKey(
+      user: account.user, service: arguments[1].asString ?? "", asker: await sessions.person(of: caller.connection))
     await enclave.learn(account.user, .named(account.name))
     do {
       try await requirePerson(key, caller)
@@ -113,6 +114,8 @@ final class Logins {
       reason = failure.message
     }
     // Once, and not at each try.
-    if refusals.note(key, reason) { Log.notice("no finger for \(name.printable) at \(key.service): \(reason)") }
+    if refusals.note(key, reason, at: clock.now()) {
+      Log.notice("no finger for \(name.printable) at \(key.service): \(reason)")
+    }
   }
 }

@@ -166,6 +166,16 @@ final class Sessions {
     return path
   }
 
+  /// Among whose sessions or services the program behind a connection is, by uid; nil where it is among nobody's, or that is
+  /// not known.
+  func person(of connection: String) async -> UInt32? {
+    switch await entry(of: connection)?.place {
+    case .session(let path): facts[path]?.user
+    case .user(let user): user
+    case .nowhere, nil: nil
+    }
+  }
+
   /// Has logind say what it knows, where it has not yet.
   func know() async { await list() }
 

@@ -7,11 +7,11 @@ import Testing
 /// The steps of a login after the finger or the password.
 @Suite(.timeLimit(.minutes(1))) struct LoginTests {
   private static let transaction = LoginTransaction([UInt8](repeating: 7, count: 16))
-  private static let keyringSecret = "opens-the-keyring"
+  private static let keyringSecret = "opens-the-keyring_0123456789ABCDEFGHIJKLMNO"
 
   /// A bench with a registered finger and the keyring's secret.
   private func bench(
-    comment: String = LoginKeyring.armed, _ control: AccessControl? = nil
+    comment: String = LoginKeyring.armed, _ control: AccessControl? = nil, secret: String = keyringSecret
   ) async throws -> Bench {
     let bench = try Bench()
     try await bench.enrol()
@@ -20,7 +20,7 @@ import Testing
     let usual = try AccessControl(protection: .alwaysThisDeviceOnly, constraints: [.userPresence])
     try await bench.enclave.add(
       user: Bench.alice, attributes: attributes, accessControl: control ?? usual,
-      secret: secretBytes(Self.keyringSecret))
+      secret: secretBytes(secret))
     return bench
   }
 
@@ -132,6 +132,17 @@ import Testing
     #expect(try await complete(bench) == Completion(proven: true, unlocked: false))
     #expect(try await complete(bench, nil, passcode: ScriptedPasscode.right).keyring == nil)
     #expect(await !bench.enclave.wantsLoginPasscode(of: Bench.alice, forKeyring: true))
+  }
+
+  @Test(arguments: [
+    "correct horse", "", String(repeating: "A", count: 42), String(repeating: "A", count: 44),
+    String(repeating: "A", count: 42) + "\n", "$(id)" + String(repeating: "A", count: 38),
+    String(repeating: "A", count: 42) + "=",
+  ])
+  func `What is no secret of Whorl's is not given to root's modules`(secret: String) async throws {
+    let bench = try await bench(secret: secret)
+    try await logIn(bench)
+    #expect(try await complete(bench) == Completion(proven: true, unlocked: false))
   }
 
   @Test func `One that wants more than was shown is not given`() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// The lines of a login stack after the finger and the password: pam_whorl.so with `login`, and in the password stack.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LoginStackTests {
-  private static let secret = "what-opens-the-keyring"
+  private static let secret = "what-opens-the-keyring_0123456789ABCDEFGHIJ"
 
   /// A world whose root has a passcode, an enrolled finger that opens secrets, and the keyring's secret.
   private func world() async throws -> (World, RunningProgram) {

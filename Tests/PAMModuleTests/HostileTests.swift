@@ -51,6 +51,18 @@ extension ModuleSuite {
       #expect(lines == ["result 7"])
     }
 
+    @Test(arguments: ["login", "login keyring"])
+    func `a program that may write no files is not ended by the step after the password`(options: String) async throws {
+      let bench = try await Bench()
+      try bench.folder.write(
+        "auth required pam_exec.so expose_authtok quiet /bin/true\nauth optional \(bench.module) \(options)\n",
+        to: "pam.d/whorl-test")
+      let lines = try await bench.withWhorld([.error("org.whorl.Error.Failed")]) {
+        try await bench.host(["--tiny-files", "--repeat=2", "--alone"])
+      }
+      #expect(lines == ["other 1 Password: ", "result 0", "other 1 Password: "])
+    }
+
     @Test func `a bystander's flood does not prolong a silent daemon's time`() async throws {
       let bench = try await Bench()
       try bench.writeService(options: "timeout=300")

@@ -36,6 +36,56 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: machine.folder("etc/pam.d")) == ["sudo"])
   }
 
+  @Test(arguments: ["mode", "owner", "link", "above", "backups"])
+  func `root's edit goes through no folder or link that others can change`(how: String) throws {
+    guard geteuid() == 0 else { return }
+    let machine = try Machine(["sudo": "old\n"])
+    let folder = machine.folder("etc/pam.d")
+    switch how {
+    case "mode": chmod(folder, 0o777)
+    case "owner": chown(folder, 2001, 2001)
+    case "above": chmod(machine.folder("etc"), 0o777)
+    case "backups":
+      for name in ["var", "var/lib"] { try machine.folder.makeFolder(name, mode: 0o755) }
+      chmod(machine.folder("var/lib"), 0o777)
+    default:
+      try machine.folder.makeFolder("theirs", mode: 0o755)
+      rename(folder, machine.folder("theirs/pam.d"))
+      chown(machine.folder("theirs"), 2001, 2001)
+      try machine.folder.link("../theirs/pam.d", to: "etc/pam.d")
+    }
+    let sudo = try file(machine, "sudo")
+    let place = [
+      "mode": "etc/pam.d", "owner": "etc/pam.d", "above": "etc", "backups": "var/lib", "link": "etc/../theirs",
+    ]
+    #expect(throws: ServiceFile.Problem.othersWrite(machine.folder(try #require(place[how])))) {
+      try sudo.replace(by: Array("new\n".utf8), keepsBackup: true)
+    }
+    #expect(try machine.text("sudo") == "old\n")
+  }
+
+  @Test func `root's own links are followed`() throws {
+    let machine = try Machine(["sudo": "old\n"])
+    rename(machine.folder("etc"), machine.folder("real"))
+    try machine.folder.link(machine.folder("real"), to: "etc")
+    try file(machine, "sudo").replace(by: Array("new\n".utf8), keepsBackup: true)
+    #expect(try machine.text("sudo") == "new\n")
+  }
+
+  @Test(arguments: ["auth include", "@include"])
+  func `includes that double without adding a step end`(word: String) throws {
+    let machine = try Machine()
+    for depth in 0..<14 {
+      try machine.write(String(repeating: "\(word) i\(depth + 1)\n", count: 50), "i\(depth)")
+    }
+    try machine.write("# nothing\n", "i14")
+    try machine.write("\(word) i0\nauth required pam_unix.so\n", "sudo")
+    guard case .unusable = machine.refusal("sudo") else {
+      Issue.record("such a stack is taken")
+      return
+    }
+  }
+
   @Test func `a file that somebody changed meanwhile is left alone`() throws {
     let machine = try Machine(["sudo": "old\n"])
     let sudo = try file(machine, "sudo")

@@ -47,6 +47,16 @@ import Testing
     #expect(try state(of: bob, files: files, mounts: mounts) == nil)
   }
 
+  @Test func `Nobody's many mounts hide another's home`() throws {
+    let long = "/home/bob/" + String(repeating: "x", count: 4_000)
+    let many = (0..<5_000).map { "\(long)\($0) fuse" }
+    let files = ["var/lib/systemd/home/ada.identity": "{}"]
+    #expect(
+      try state(of: ada, files: files, mounts: many[..<1_000] + ["/home/ada ext4"])
+        == HomeState(keeper: .homed, isLocked: false))
+    #expect(try state(of: ada, files: files, mounts: many) == nil, "too much to be read")
+  }
+
   @Test func `A home that a link leads to is known by where it is`() throws {
     let folder = try TemporaryFolder()
     for path in ["proc", "proc/self", "var", "var/lib", "var/lib/systemd", "var/lib/systemd/home", "data", "data/ada"] {

@@ -48,8 +48,8 @@ import Testing
     var refusals = LoginRefusals()
     for number in 0..<10_000 {
       delays.failed(LoginKey(user: UserID(UInt32(number)), service: "s"), at: Int64(number) * 1_000)
-      _ = refusals.note(LoginKey(user: UserID(UInt32(number)), service: "s"), "r")
-      _ = refusals.note(LoginKey(user: UserID(9_999), service: "s\(number)"), "r")
+      _ = refusals.note(LoginKey(user: UserID(UInt32(number)), service: "s"), "r", at: Int64(number))
+      _ = refusals.note(LoginKey(user: UserID(9_999), service: "s\(number)"), "r", at: Int64(number))
     }
     #expect(delays.count <= 257)
     #expect(refusals.of(UserID(9_999)).count <= LoginRefusals.services)
@@ -59,21 +59,41 @@ import Testing
 
   @Test func `A lockout that has ended is no reason any more`() {
     var refusals = LoginRefusals()
-    _ = refusals.note(sudo, EnclaveError.biometryLockout.message)
-    _ = refusals.note(su, "the lid is closed")
+    _ = refusals.note(sudo, EnclaveError.biometryLockout.message, at: 0)
+    _ = refusals.note(su, "the lid is closed", at: 0)
     #expect(refusals.of(sudo.user, isLockedOut: true).map(\.service) == ["sudo", "su"])
     #expect(refusals.of(sudo.user, isLockedOut: false).map(\.service) == ["su"])
   }
 
   @Test func `A reason is news when it changes, or comes back after a finger was asked for`() {
     var refusals = LoginRefusals()
-    let news = [refusals.note(sudo, "a"), refusals.note(sudo, "a"), refusals.note(su, "a"), refusals.note(sudo, "b")]
+    let news = [(sudo, "a"), (sudo, "a"), (su, "a"), (sudo, "b")].map { refusals.note($0, $1, at: 0) }
     #expect(news == [true, false, true, true])
     #expect(refusals.of(sudo.user).map(\.service) == ["su", "sudo"])
     refusals.clear(sudo)
     #expect(refusals.of(sudo.user).map(\.service) == ["su"])
-    let isNews = refusals.note(sudo, "b")
+    let isNews = refusals.note(sudo, "b", at: 0)
     #expect(isNews)
     #expect(refusals.of(other.user).isEmpty)
+  }
+
+  @Test func `Who asks in vain for somebody else delays nobody's finger but his own`() {
+    var delays = LoginDelays()
+    func root(_ asker: UInt32?) -> LoginKey { LoginKey(user: UserID(0), service: "su", asker: asker) }
+    for time: Int64 in 0..<10 { delays.failed(root(1002), at: time) }
+    #expect(delays.wait(root(1002), at: 10) > 0)
+    for asker: UInt32? in [1001, 0, nil] { #expect(delays.wait(root(asker), at: 10) == 0) }
+  }
+
+  @Test func `A program that asks without end does not fill the log`() {
+    var refusals = LoginRefusals()
+    let waiting = (1...60).count { refusals.note(sudo, "again in \($0) s", at: 0) }
+    #expect(waiting == 1, "the seconds that are left are no news")
+    let names = (0..<1_000).count { refusals.note(LoginKey(user: su.user, service: "s\($0)"), "a", at: 0) }
+    #expect(names == Int(LoginRefusals.lines) - 1)
+    let others = refusals.note(other, "a", at: 0)
+    #expect(others, "nobody else's")
+    let later = refusals.note(su, "b", at: LoginRefusals.interval)
+    #expect(later)
   }
 }

@@ -16,6 +16,7 @@
 //   --alone               without the forked children
 //   --again=N             N times pam_authenticate in each
 //   --tty                 PAM_TTY, the terminal on standard input
+//   --tiny-files          from its first answer on the program may write no file, which includes memory files
 //   --setcred             also pam_setcred, whose code is printed
 //   --out=FILE            where the lines go (default: standard output)
 // Without USER, PAM asks for it, and the conversation answers "asked".
@@ -34,6 +35,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -41,6 +43,7 @@
 
 static FILE *out;
 static bool is_quiet;
+static bool has_tiny_files;
 static volatile sig_atomic_t alarms;
 static volatile sig_atomic_t children;
 
@@ -54,6 +57,14 @@ static void on_alarm(int signal) {
 static void on_child(int signal) {
   (void)signal;
   children++;
+}
+
+// The soft limit of files' sizes.
+static void limit_files(bool none) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = none ? 0 : limit.rlim_max;
+  setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 static int converse(int count, const struct pam_message **messages, struct pam_response **responses, void *data) {
@@ -80,6 +91,7 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
     return kind == ERROR ? PAM_CONV_ERR : PAM_SUCCESS;
   }
   *responses = answers;
+  limit_files(has_tiny_files);
   return PAM_SUCCESS;
 }
 
@@ -257,6 +269,8 @@ int main(int argc, char **argv) {
       request.again = atoi(value);
     } else if (strcmp(option, "--tty") == 0) {
       request.terminal = ttyname(0);
+    } else if (strcmp(option, "--tiny-files") == 0) {
+      has_tiny_files = true;
     } else if (strcmp(option, "--setcred") == 0) {
       request.setcred = true;
     } else if (strncmp(option, "--out=", 6) == 0) {
@@ -312,6 +326,7 @@ int main(int argc, char **argv) {
       _exit(0);
     }
     const int result = authenticate(&request, &setcred);
+    limit_files(false);
     if (result != last) {
       fprintf(out, "result %d\n", result);
       last = result;
