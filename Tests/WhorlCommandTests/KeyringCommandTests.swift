@@ -220,7 +220,7 @@ import WhorlClient
     async throws
   {
     let daemon = try await GnomeKeyring(password: "login")
-    let fixture = fixture(daemon)
+    var fixture = fixture(daemon)
     _ = await fixture.run("status")
     #expect(!fixture.console.printed.contains { $0.hasPrefix("keyring") })
     fixture.service.keyring = ([1], "pending")
@@ -228,7 +228,14 @@ import WhorlClient
     #expect(fixture.console.printed.last == "             -> whorl keyring enable")
     fixture.service.keyring = ([1], "armed")
     _ = await fixture.run("status")
-    #expect(fixture.console.printed.last == "keyring      a login by finger opens it")
+    #expect(fixture.console.printed.last == "             -> see why: whorl keyring status", "no login hands it on")
+    let machine = try TemporaryFolder()
+    for name in ["etc", "etc/pam.d"] { try machine.makeFolder(name, mode: 0o755) }
+    try machine.write(
+      "auth optional pam_whorl.so login keyring\nauth optional pam_gnome_keyring.so\n", to: "etc/pam.d/gdm")
+    fixture.surroundings.pamRoot = machine.path
+    _ = await fixture.run("status")
+    #expect(fixture.console.printed.contains("keyring      a login by finger opens it"))
     try await LoginKeyring.find(address: daemon.bus.address).lock()
     _ = await fixture.run("status")
     #expect(fixture.console.printed.last == "             -> open it: whorl keyring unlock")
