@@ -43,7 +43,10 @@ struct Conversation: ~Copyable {
   }
 
   /// Whether the lane is still there: the program may have been put into the background.
-  var isPossible: Bool { lane != .terminal || terminal.isOurs }
+  var isPossible: Bool {
+    guard lane == .terminal else { return true }
+    return terminal.isOurs
+  }
 
   /// Drops what was typed so far.
   mutating func forgetLine() { line.clear() }

@@ -15,7 +15,7 @@ final class AgentFace: BusHandler {
   private let tell: @GLibActor (String) -> Void
   private var shown: Set<UInt64> = []
   /// The dialogs, by request.
-  private var dialogs: [UInt64: @Sendable () -> Void] = [:]
+  private var dialogs: [UInt64: Dialog] = [:]
   private var lastTrouble = ""
 
   /// - Parameter tell: takes one line for whoever looks after the agent, once for each trouble.
@@ -57,14 +57,20 @@ final class AgentFace: BusHandler {
   }
 
   private func hide(_ request: UInt64) {
-    dialogs[request]?()
+    dialogs[request]?.isEnding = true
+    dialogs[request]?.task.cancel()
     if shown.remove(request) != nil { notifications?.close(request) }
   }
 
   private func ask(_ request: UInt64, _ words: PromptWords) async throws(BusMethodError) -> Int32 {
-    guard dialogs.isEmpty else { throw Self.notInteractive("this agent asks for another password already") }
+    // One that was hidden takes a moment to close, in which whorld has the next question already.
+    while let other = dialogs.values.first {
+      guard other.isEnding else { throw Self.notInteractive("this agent asks for another password already") }
+      _ = await other.task.value
+    }
     let text = Pinentry.Text(description: words.description, prompt: words.prompt, error: words.error)
     let dialog = Task { @GLibActor [pinentry] in
+      defer { dialogs[request] = nil }
       do throws(PinentryFailure) {
         let passcode = try await pinentry.ask(text)
         do {
@@ -76,9 +82,8 @@ final class AgentFace: BusHandler {
         return .failure(error)
       }
     }
-    dialogs[request] = { dialog.cancel() }
+    dialogs[request] = Dialog(task: dialog)
     let result = await dialog.value
-    dialogs[request] = nil
     do {
       return try result.get()
     } catch {
@@ -92,6 +97,12 @@ final class AgentFace: BusHandler {
         throw Self.notInteractive(line)
       }
     }
+  }
+
+  /// A question that is open, or was hidden and closes.
+  private struct Dialog {
+    let task: Task<Result<Int32, PinentryFailure>, Never>
+    var isEnding = false
   }
 
   private static func notInteractive(_ message: String) -> BusMethodError {

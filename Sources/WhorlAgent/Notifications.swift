@@ -13,7 +13,7 @@ final class Notifications {
   private static let mostWaiting = 64
 
   /// One that the server shows.
-  private struct Card {
+  private struct Card: Equatable {
     let id: UInt32
     /// Its server's unique name: another server's numbers mean nothing.
     let server: String
@@ -28,6 +28,8 @@ final class Notifications {
   private var cards: [UInt64: Card] = [:]
   private var waiting: [Deed] = []
   private var working: Task<Void, Never>?
+  /// Whose button was pressed while a notification was being shown, none that is known.
+  private var early: [Card] = []
   private var subscriptions: [BusSubscription] = []
   /// Called with the request of which the person wants nothing.
   var onCancel: (@GLibActor (UInt64) -> Void)?
@@ -36,9 +38,8 @@ final class Notifications {
     self.bus = bus
     subscriptions = [
       try bus.subscribe(path: Self.path, interface: Self.name, member: "ActionInvoked") { [weak self] signal in
-        guard let self, let request = request(of: signal), signal.arguments.count == 2,
-          signal.arguments[1].asString == "cancel"
-        else { return }
+        guard let self, signal.arguments.count == 2, signal.arguments[1].asString == "cancel" else { return }
+        guard let request = request(of: signal) else { return keepEarly(signal) }
         onCancel?(request)
       },
       try bus.subscribe(path: Self.path, interface: Self.name, member: "NotificationClosed") { [weak self] signal in
@@ -63,6 +64,12 @@ final class Notifications {
   private func request(of signal: BusSignal) -> UInt64? {
     guard let id = signal.arguments.first?.asUInt32 else { return nil }
     return cards.first { $0.value.id == id && $0.value.server == signal.sender }?.key
+  }
+
+  /// The button may be pressed before the answer that says which number the notification has was looked at.
+  private func keepEarly(_ signal: BusSignal) {
+    guard working != nil, early.count < Self.mostWaiting, let id = signal.arguments.first?.asUInt32 else { return }
+    early.append(Card(id: id, server: signal.sender))
   }
 
   private func add(_ deed: Deed) {
@@ -95,8 +102,12 @@ final class Notifications {
         .string("Whorl"), .uint32(old), .string("auth-fingerprint-symbolic"), .string(words.summary),
         .string(words.body(markup: markup)), .strings(["cancel", "Cancel"]), .options(hints), .int32(0),
       ], expecting: "u")
+    let early = early
+    self.early = []
     guard let reply, let id = reply.arguments.first?.asUInt32 else { return }
-    cards[request] = Card(id: id, server: reply.sender)
+    let card = Card(id: id, server: reply.sender)
+    cards[request] = card
+    if early.contains(card) { onCancel?(request) }
   }
 
   private func remove(_ request: UInt64) async {

@@ -79,6 +79,8 @@ final class FprintClaim {
   var operation: Operation?
   /// Whether a Release, or the client's end, is being carried out.
   var isEnding = false
+  /// That work, which ends with nobody holding the reader; nil where it is a deletion's, or has not begun.
+  var ending: Task<ReaderError?, Never>?
   /// Whether every print of the host is known to be one that the reader can use, so that what else is on its chip is
   /// nobody's. Known after the first touch of an enrolment.
   var mayCollect = false

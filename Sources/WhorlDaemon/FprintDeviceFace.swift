@@ -249,6 +249,8 @@ final class FprintDeviceFace: BusHandler {
   // MARK: Claim and release
 
   private func claim(for name: String, _ caller: Caller) async throws(BusMethodError) {
+    // One whose client has just gone takes a moment to end, and is nobody's any more.
+    _ = await claim?.ending?.value
     if await !mayTakeOver(caller) { try refuseWhenClaimed() }
     try services.clients.follow(caller.connection)
     let user = try await user(name, caller)
@@ -324,13 +326,18 @@ final class FprintDeviceFace: BusHandler {
       return nil
     }
     claim.isEnding = true
-    if let operation = claim.operation {
-      operation.task?.cancel()
-      await operation.task?.value
-      claim.operation = nil
+    let ending = Task { @GLibActor in
+      if let operation = claim.operation {
+        operation.task?.cancel()
+        await operation.task?.value
+        claim.operation = nil
+      }
+      let error = await station.leave()
+      self.claim = nil
+      return error
     }
-    let error = await station.leave()
-    self.claim = nil
+    claim.ending = ending
+    let error = await ending.value
     guard isGone else { return error }
     unregister()
     return error ?? .removed("it was unplugged")

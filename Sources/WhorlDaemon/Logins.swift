@@ -112,6 +112,8 @@ final class Logins {
       reason = failure.message
     }
     // Once, and not at each try.
-    if refusals.note(key, reason, at: clock.now()) { Log.notice("no finger for \(name) at \(key.service): \(reason)") }
+    if refusals.note(key, reason, at: clock.now()) {
+      Log.notice("no finger for \(name.printable) at \(key.service): \(reason)")
+    }
   }
 }

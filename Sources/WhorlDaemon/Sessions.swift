@@ -205,7 +205,6 @@ final class Sessions {
       if facts[path] == nil { await load(path) }
       return .session(path)
     }
-    if let owner = Self.sliceOwner(pid), owner != 0 { return .user(owner) }
     guard credentials.uid == 0 else { return .user(credentials.uid) }
     // sudo among a user's services is where he is. A service of root's own is the machine's, whoever else has logged in as
     // root.

@@ -57,12 +57,13 @@ import Testing
     _ = try await logind.program.wait()
     #expect(try await world.whorl(["get", "login"]).text == "login")
     #expect(try await world.whorl(["get", "screen"]).text == "screen")
-    _ = try await MockLogind(world)
+    let another = try await MockLogind(world)
     try await status(world, says: "locked but for secrets that are always accessible")
     #expect(try await world.whorl(["get", "login"]).status == 12)
     // Nothing unlocks by itself, and the password does.
     try await unlock(world)
     #expect(try await world.whorl(["get", "login"]).text == "login")
+    #expect(another.program.isRunning)
   }
 
   @Test func `A screen that was locked stays locked when logind goes`() async throws {

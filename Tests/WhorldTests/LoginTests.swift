@@ -87,16 +87,4 @@ import Testing
     let later = refusals.note(su, "b", at: LoginRefusals.interval)
     #expect(later)
   }
-
-  @Test(arguments: [
-    ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.scope\n", UInt32(1000)),
-    ("0::/user.slice/user-1000.slice/user@1000.service\n", 1000),
-    ("12:pids:/x\n1:name=systemd:/user.slice/user-7.slice/user@7.service/a\n0::/\n", 7),
-    ("0::/user.slice/user-1000.slice/session-c1.scope\n", nil), ("0::/system.slice/gdm.service\n", nil),
-    ("0::/user.slice/user-1000.slice/user@1001.service/x\n", nil), ("0::/user.slice/user@1000.service\n", nil),
-    ("", nil), ("0::/\n", nil), ("0::/x/user.slice/user-1.slice/user@1.service\n", nil),
-  ])
-  func `A helper among a user's services is that user's`(text: String, owner: UInt32?) {
-    #expect(Sessions.sliceOwner(in: text) == owner)
-  }
 }
