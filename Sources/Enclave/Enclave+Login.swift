@@ -63,15 +63,18 @@ extension Enclave {
   ///     daemon's to check.
   ///   - transaction: that of the `authenticate` before; taken where no passcode is given. Serves once.
   ///   - wantsKeyring: whether the secret of the login keyring is wanted.
+  ///   - counts: whether a wrong passcode counts; not where nobody learns what came of it: a login may have been let in by
+  ///     another password than the account's own, time and again.
   /// - Throws: as `providePasscode` for a passcode. A touch that is not remembered is no error: nothing is proven then.
   public func completeLogin(
-    _ owner: ContextOwner, transaction: LoginTransaction?, passcode: consuming SecretBytes?, wantsKeyring: Bool
+    _ owner: ContextOwner, transaction: LoginTransaction?, passcode: consuming SecretBytes?, wantsKeyring: Bool,
+    counts: Bool = true
   ) async throws(EnclaveError) -> LoginCompletion {
     let user = owner.user
     var proof: AuthenticationContext.Means?
     if let transaction, logins.take(transaction, of: user, at: clock.uptime()) { proof = .biometry }
     if let passcode {
-      try await verifyPasscode(of: user, passcode)
+      try await verifyPasscode(of: user, passcode, counts: counts)
       proof = .passcode
     }
     // No await from here on: what was shown is used at once.

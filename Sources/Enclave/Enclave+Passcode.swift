@@ -21,14 +21,17 @@ extension Enclave {
   }
 
   /// Looks at a passcode as `providePasscode` does, for no context: the right one unlocks the keys.
-  func verifyPasscode(of user: UserID, _ passcode: consuming SecretBytes) async throws(EnclaveError) {
+  /// - Parameter counts: whether a wrong one counts; not where nobody learns what came of it.
+  func verifyPasscode(
+    of user: UserID, _ passcode: consuming SecretBytes, counts: Bool = true
+  ) async throws(EnclaveError) {
     try Self.check(passcode)
     guard passcodeChecks.insert(user).inserted else {
       throw .busy("a password of user \(user) is being checked already; try again when that has ended")
     }
     // In a task of its own: a caller that goes away must not take the count with it.
     let attempt = HeldSecret(passcode)
-    let check = Task { await self.checkPasscode(of: user, attempt) }
+    let check = Task { await self.checkPasscode(of: user, attempt, counts: counts) }
     try await check.value.get()
   }
 
@@ -67,7 +70,7 @@ extension Enclave {
     }
   }
 
-  private func checkPasscode(of user: UserID, _ attempt: HeldSecret) async -> Result<Void, EnclaveError> {
+  private func checkPasscode(of user: UserID, _ attempt: HeldSecret, counts: Bool) async -> Result<Void, EnclaveError> {
     defer { passcodeChecks.remove(user) }
     do {
       let seconds = try passcodeWait(of: user)
@@ -85,6 +88,7 @@ extension Enclave {
         sawOwner(user)
         return .success(())
       case .wrong:
+        if !counts { try restore(before, of: user) }
         let delay = LockoutPolicy.passcodeDelay(afterFailures: before.passcodeFailures + 1)
         throw EnclaveError.authenticationFailed(
           delay == 0

@@ -89,7 +89,7 @@ struct LoginSteps {
     let enclave = frame.enclave
     Task {
       _ = try? await enclave.completeLogin(
-        owner, transaction: nil, passcode: try passcode.copy(), wantsKeyring: false)
+        owner, transaction: nil, passcode: try passcode.copy(), wantsKeyring: false, counts: false)
     }
   }
 

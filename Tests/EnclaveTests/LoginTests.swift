@@ -126,6 +126,21 @@ import Testing
     #expect(try await complete(bench).keyring == nil)
   }
 
+  @Test func `One of which nobody learns what came of it counts for nothing, and the right one still does its work`()
+    async throws
+  {
+    let bench = try await bench()
+    for passcode in ["a one-time code", "another", "a third", "a fourth"] {
+      let error = await enclaveError {
+        _ = try await bench.enclave.completeLogin(
+          .alice, transaction: nil, passcode: try secretBytes(passcode), wantsKeyring: false, counts: false)
+      }
+      guard case .authenticationFailed? = error else { Issue.record("\(String(describing: error))"); return }
+    }
+    #expect(try bench.recordOnDisk().passcodeFailures == 0)
+    #expect(try await complete(bench, nil, passcode: ScriptedPasscode.right).unlocked)
+  }
+
   @Test func `A secret that was not seen to open the keyring is not given`() async throws {
     let bench = try await bench(comment: "pending")
     try await logIn(bench)
