@@ -14,8 +14,8 @@ extension Commands {
   ) async throws(CommandFailure) {
     let before = try await keybag()
     if before == "unlocked", !recovery { return await console.tell("Your secrets are unlocked already.") }
-    try requireTerminal()
-    try await inContext { context throws(CommandFailure) in
+    try requireTerminal(for: Self.subject)
+    try await inOwnContext(failure: { failure($0, Self.subject) }) { context throws(CommandFailure) in
       if recovery {
         try await giveRecoveryKey(to: context)
       } else {
@@ -51,7 +51,7 @@ extension Commands {
     guard byPassword || status.recoverableBy.contains("recovery-key") else {
       throw CommandFailure(.failed, "\(Self.subject): there is no recovery key; leave out --recovery")
     }
-    try requireTerminal()
+    try requireTerminal(for: Self.subject)
     for left in (0..<Self.tries).reversed() {
       let answer = try await console.ask(byPassword ? "Your password, to bring your secrets back: " : "Recovery key: ")
       guard answer.count > 0 else { throw CommandFailure(.cancelled, "\(Self.subject): nothing given, cancelled") }
@@ -76,7 +76,7 @@ extension Commands {
   private func renewPasscode() async {
     do throws(CommandFailure) {
       var isGiven = false
-      try await inContext { context throws(CommandFailure) in
+      try await inOwnContext(failure: { failure($0, Self.subject) }) { context throws(CommandFailure) in
         isGiven = try await PasscodeDialog(console: console, service: service)
           .provide(to: context, for: "unlock them from now on", subject: Self.subject, skip: "not now")
       }
@@ -103,8 +103,8 @@ extension Commands {
       throw CommandFailure(.notFound, "\(subject): there is none; make one with: whorl recovery-key")
     default: break
     }
-    try requireTerminal()
-    try await inContext { context throws(CommandFailure) in
+    try requireTerminal(for: Self.subject)
+    try await inOwnContext(failure: { failure($0, Self.subject) }) { context throws(CommandFailure) in
       try await PasscodeDialog(console: console, service: service)
         .provide(
           to: context, for: deed == .revoke ? "revoke the recovery key" : "make a recovery key", subject: subject)
@@ -136,27 +136,6 @@ extension Commands {
       throw CommandFailure(.storeUnavailable, "\(Self.subject): \(Escaping.clause(status.storeError))")
     }
     return status.keybag
-  }
-
-  private func requireTerminal() throws(CommandFailure) {
-    guard console.hasTerminal else {
-      throw CommandFailure(
-        .noTerminal, "\(Self.subject): your password is needed and there is no terminal to ask on; run whorl on one")
-    }
-  }
-
-  private func inContext(
-    _ body: (WhorlContext) async throws(CommandFailure) -> Void
-  ) async throws(CommandFailure) {
-    let context: WhorlContext
-    do throws(WhorlError) { context = try await service.openContext(promptsItself: true) } catch {
-      throw failure(error, Self.subject)
-    }
-    do throws(CommandFailure) { try await body(context) } catch {
-      await service.closeContext(context)
-      throw error
-    }
-    await service.closeContext(context)
   }
 
   private func giveFormerPassword(to context: WhorlContext) async throws(CommandFailure) {

@@ -26,8 +26,10 @@ extension Commands {
   private func enableKeyring() async throws(CommandFailure) {
     let keyring = try await existingKeyring()
     let known = try await keyringItem()
-    try requireTerminal()
-    try await inContext { context throws(CommandFailure) in
+    try requireTerminal(for: Self.subject)
+    try await inOwnContext(
+      lasting: Self.contextSeconds, failure: { await secretFailure($0, Self.subject) }
+    ) { context throws(CommandFailure) in
       let password = try await loginPassword(for: "let your finger open the login keyring", context)
       if known != nil {
         let secret = try await keptSecret(context)
@@ -136,8 +138,10 @@ extension Commands {
       try await forgetSecret()
       return await console.tell("There is no login keyring any more; the secret that was kept for it was deleted.")
     }
-    try requireTerminal()
-    try await inContext { context throws(CommandFailure) in
+    try requireTerminal(for: Self.subject)
+    try await inOwnContext(
+      lasting: Self.contextSeconds, failure: { await secretFailure($0, Self.subject) }
+    ) { context throws(CommandFailure) in
       let password = try await loginPassword(for: "give the login keyring your password again", context)
       let secret = try await keptSecret(context)
       guard try await accepts(keyring, secret) else {
@@ -255,27 +259,6 @@ extension Commands {
         .collect(to: context, for: reason, subject: Self.subject)
     else { throw .cancelled }
     return password
-  }
-
-  private func requireTerminal() throws(CommandFailure) {
-    guard console.hasTerminal else {
-      throw CommandFailure(
-        .noTerminal, "\(Self.subject): your password is needed and there is no terminal to ask on; run whorl on one")
-    }
-  }
-
-  private func inContext(
-    _ body: (WhorlContext) async throws(CommandFailure) -> Void
-  ) async throws(CommandFailure) {
-    let context: WhorlContext
-    do throws(WhorlError) {
-      context = try await service.openContext(promptsItself: true, lasting: Self.contextSeconds)
-    } catch { throw await secretFailure(error, Self.subject) }
-    do throws(CommandFailure) { try await body(context) } catch {
-      await service.closeContext(context)
-      throw error
-    }
-    await service.closeContext(context)
   }
 
   func failure(_ problem: LoginKeyringError) -> CommandFailure {
