@@ -37,6 +37,10 @@ class Terminal:
         self.pid = os.fork()
         if self.pid == 0:
             try:
+                # As a login shell would have them: whoever started the tests may ignore some (nohup, a job in the background).
+                for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+                    signal.signal(number, signal.SIG_DFL)
+                signal.pthread_sigmask(signal.SIG_SETMASK, ())
                 os.setsid()
                 fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
                 os.dup2(stdin if stdin is not None else slave, 0)
