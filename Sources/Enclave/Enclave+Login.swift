@@ -61,7 +61,7 @@ extension Enclave {
   /// - Parameters:
   ///   - owner: the connection of the login program, and whose login it is; the caller's right to name that user is the
   ///     daemon's to check.
-  ///   - transaction: that of the `authenticate` before; taken where no passcode is given. Serves once.
+  ///   - transaction: that of the `authenticate` before; serves once, also where a passcode is given with it.
   ///   - wantsKeyring: whether the secret of the login keyring is wanted.
   ///   - counts: whether a wrong passcode counts; not where nobody learns what came of it: a login may have been let in by
   ///     another password than the account's own, time and again.

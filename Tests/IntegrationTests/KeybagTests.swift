@@ -12,21 +12,6 @@ import Testing
     return (world, try await world.startDaemon())
   }
 
-  /// Runs `whorl` on a terminal and types these answers, each when its question comes.
-  @discardableResult
-  private func onTerminal(
-    _ world: World, _ arguments: [String], _ answers: KeyValuePairs<String, String>
-  ) async throws -> (status: Int32, text: String) {
-    let program = try world.startOnTerminal(arguments)
-    var seen = 0
-    for (question, answer) in answers {
-      seen = Array(try await program.waitFor(question, skipping: seen).utf8).count
-      try program.write(answer + "\n")
-    }
-    let result = try await program.wait()
-    return (result.status ?? -1, result.text)
-  }
-
   private func restart(_ world: World, _ daemon: RunningProgram) async throws -> RunningProgram {
     daemon.signal(SIGTERM)
     #expect(try await daemon.wait().status == 0)
@@ -48,7 +33,7 @@ import Testing
       ["set", "early", "--require", "none", "--accessible", "when-unlocked"], to: "x")
     #expect(locked.status == 16, "\(locked.errorText)")
     #expect(locked.errorText.contains("whorl unlock"))
-    #expect(try await onTerminal(world, ["unlock"], ["Your password": World.passcode]).status == 0)
+    #expect(try await world.onTerminal(["unlock"], ["Your password": World.passcode]).status == 0)
     let set = try await world.whorl(["set", "mail", "--require", "none", "--accessible", "when-unlocked"], to: "kept")
     #expect(set.status == 0, "\(set.errorText)")
     #expect(try await world.whorl(["set", "plain", "--require", "none"], to: "open").status == 0)
@@ -59,7 +44,7 @@ import Testing
     #expect(silent.status == 12 && silent.output.isEmpty, "\(silent.errorText)")
     #expect(try await world.whorl(["get", "plain"]).text == "open")
     #expect(try await world.whorl(["list"]).text.contains("mail\tnone when-unlocked"))
-    let get = try await onTerminal(world, ["get", "mail"], ["Your password": World.passcode])
+    let get = try await world.onTerminal(["get", "mail"], ["Your password": World.passcode])
     #expect(get.status == 0 && get.text.contains("kept"), "\(get.text)")
     #expect(try await world.whorl(["get", "mail"]).text == "kept")
     #expect(try await world.whorl(["lock"]).status == 0)
@@ -70,7 +55,7 @@ import Testing
     async throws
   {
     let (world, daemon) = try await world()
-    let made = try await onTerminal(world, ["recovery-key"], ["Your password": World.passcode])
+    let made = try await world.onTerminal(["recovery-key"], ["Your password": World.passcode])
     let key = try #require(made.text.split(whereSeparator: \.isWhitespace).first { $0.count == 41 })
     #expect(
       try await world.whorl(["set", "mail", "--require", "none", "--accessible", "after-first-unlock"], to: "kept")
@@ -78,8 +63,8 @@ import Testing
         == 0)
     var running = try await restart(world, daemon)
     try changePassword(world, to: "the new one")
-    let unlocked = try await onTerminal(
-      world, ["unlock"],
+    let unlocked = try await world.onTerminal(
+      ["unlock"],
       [
         "Your password": "the new one", "Your former password": "neither", "not the password": "",
         "Recovery key": String(key),
@@ -90,24 +75,24 @@ import Testing
     running = try await restart(world, running)
     try changePassword(world, to: "a third")
     #expect(
-      try await onTerminal(
-        world, ["unlock"], ["Your password": "a third", "Your former password": "the new one"]
+      try await world.onTerminal(
+        ["unlock"], ["Your password": "a third", "Your former password": "the new one"]
       ).status == 0)
     running = try await restart(world, running)
-    #expect(try await onTerminal(world, ["unlock"], ["Your password": "a third"]).status == 0)
+    #expect(try await world.onTerminal(["unlock"], ["Your password": "a third"]).status == 0)
     #expect(try await world.whorl(["get", "mail"]).text == "kept")
     // Revoked, it opens nothing.
-    #expect(try await onTerminal(world, ["recovery-key", "--revoke"], ["Your password": "a third"]).status == 0)
+    #expect(try await world.onTerminal(["recovery-key", "--revoke"], ["Your password": "a third"]).status == 0)
     #expect(try await world.whorl(["lock"]).status == 0)
-    let refused = try await onTerminal(
-      world, ["unlock", "--recovery"], ["Recovery key": String(key), "Not accepted": ""])
+    let refused = try await world.onTerminal(
+      ["unlock", "--recovery"], ["Recovery key": String(key), "Not accepted": ""])
     #expect(refused.status != 0)
   }
 
   @Test func `The recovery key gives what a finger guards, without a reader`() async throws {
     let (world, daemon) = try await world()
     try await world.enroll(.leftLoop)
-    let made = try await onTerminal(world, ["recovery-key"], ["Your password": World.passcode])
+    let made = try await world.onTerminal(["recovery-key"], ["Your password": World.passcode])
     let key = try #require(made.text.split(whereSeparator: \.isWhitespace).first { $0.count == 41 })
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "kept").status == 0)
     daemon.signal(SIGTERM)
@@ -127,7 +112,7 @@ import Testing
     try await world.startDaemon()
     // As a compositor does that was started from a console.
     try await logind.update("c1", ["Type": .string("wayland")])
-    #expect(try await onTerminal(world, ["unlock"], ["Your password": World.passcode]).status == 0)
+    #expect(try await world.onTerminal(["unlock"], ["Your password": World.passcode]).status == 0)
     for (name, accessible) in [("screen", "when-unlocked"), ("login", "after-first-unlock")] {
       #expect(
         try await world.whorl(["set", name, "--require", "none", "--accessible", accessible], to: name).status == 0)
@@ -142,7 +127,7 @@ import Testing
     // Neither a finger nor the password was seen since: it is asked for, and there is no terminal.
     while try await world.whorl(["get", "screen"]).status == 16 { try Task.checkCancellation() }
     #expect(try await world.whorl(["get", "screen"]).status == 12)
-    #expect(try await onTerminal(world, ["get", "screen"], ["Your password": World.passcode]).status == 0)
+    #expect(try await world.onTerminal(["get", "screen"], ["Your password": World.passcode]).status == 0)
     #expect(try await world.whorl(["get", "screen"]).text == "screen")
 
     // Logged out, everything takes the password again.
@@ -154,7 +139,7 @@ import Testing
   @Test func `A lost device key is named, and the recovery key brings everything back`() async throws {
     let (world, daemon) = try await world()
     try await world.enroll(.leftLoop)
-    let made = try await onTerminal(world, ["recovery-key"], ["Your password": World.passcode])
+    let made = try await world.onTerminal(["recovery-key"], ["Your password": World.passcode])
     let key = try #require(made.text.split(whereSeparator: \.isWhitespace).first { $0.count == 41 })
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "finger").status == 0)
     #expect(
@@ -168,8 +153,8 @@ import Testing
     let status = try await world.whorl(["status"])
     #expect(status.status == 11 && status.text.contains("whorl recover"), "\(status.text)")
     #expect(try await world.whorl(["get", "note"]).status == 11)
-    let back = try await onTerminal(
-      world, ["recover"],
+    let back = try await world.onTerminal(
+      ["recover"],
       [
         "Recovery key": "00000-00000", "Not accepted": String(key),
         "Your password, to unlock them from now on": World.passcode,
@@ -179,7 +164,7 @@ import Testing
     #expect(try await world.whorl(["get", "mail"], pressing: [SyntheticFinger.leftLoop.press(2)]).text == "finger")
     // After a lock the password is enough: neither the former one nor the key from the paper.
     #expect(try await world.whorl(["lock"]).status == 0)
-    #expect(try await onTerminal(world, ["unlock"], ["Your password": World.passcode]).status == 0)
+    #expect(try await world.onTerminal(["unlock"], ["Your password": World.passcode]).status == 0)
     #expect(try await world.whorl(["get", "note"]).text == "kept")
   }
 }

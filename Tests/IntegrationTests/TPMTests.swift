@@ -66,19 +66,6 @@ struct TPMTests {
       let text = (try? String(contentsOfFile: runs, encoding: .utf8)) ?? ""
       return text.split(separator: "\n").count { $0.contains("decrypt") }
     }
-
-    func onTerminal(
-      _ arguments: [String], _ answers: KeyValuePairs<String, String>
-    ) async throws -> (status: Int32, text: String) {
-      let program = try world.startOnTerminal(arguments)
-      var seen = 0
-      for (question, answer) in answers {
-        seen = Array(try await program.waitFor(question, skipping: seen).utf8).count
-        try program.write(answer + "\n")
-      }
-      let result = try await program.wait()
-      return (result.status ?? -1, result.text)
-    }
   }
 
   @Test(arguments: [false, true])
@@ -91,7 +78,7 @@ struct TPMTests {
     var daemon = try await machine.start(tpm)
     #expect(try await world.whorl(["set", "plain", "--require", "none"], to: "open").status == 0)
     #expect(try await world.whorl(["status"]).text.lowercased().contains("tpm"))
-    let made = try await machine.onTerminal(["recovery-key"], ["Your password": World.passcode])
+    let made = try await machine.world.onTerminal(["recovery-key"], ["Your password": World.passcode])
     let key = try #require(made.text.split(whereSeparator: \.isWhitespace).first { $0.count == 41 })
     #expect(
       try await world.whorl(["set", "note", "--require", "none", "--accessible", "when-unlocked"], to: "kept").status
@@ -126,10 +113,10 @@ struct TPMTests {
 
     let back =
       isByRecoveryKey
-      ? try await machine.onTerminal(
+      ? try await machine.world.onTerminal(
         ["recover", "--recovery"],
         ["Recovery key": String(key), "Your password, to unlock them from now on": World.passcode])
-      : try await machine.onTerminal(["recover"], ["Your password, to bring your secrets back": World.passcode])
+      : try await machine.world.onTerminal(["recover"], ["Your password, to bring your secrets back": World.passcode])
     #expect(back.status == 0, "\(back.text)")
     #expect(try await world.whorl(["get", "plain"]).text == "open")
     #expect(try await world.whorl(["get", "note"]).text == "kept")
@@ -138,7 +125,7 @@ struct TPMTests {
     // From then on it is as before.
     daemon = try await machine.start(tpm)
     #expect(try await world.whorl(["get", "plain"]).text == "open")
-    #expect(try await machine.onTerminal(["unlock"], ["Your password": World.passcode]).status == 0)
+    #expect(try await machine.world.onTerminal(["unlock"], ["Your password": World.passcode]).status == 0)
     #expect(try await world.whorl(["get", "note"]).text == "kept")
     try await machine.stop(daemon)
   }

@@ -176,6 +176,21 @@ final class World: Sendable {
       user: user)
   }
 
+  /// Runs `whorl` on a terminal and types these answers, each when its question comes.
+  @discardableResult
+  func onTerminal(
+    _ arguments: [String], _ answers: KeyValuePairs<String, String>
+  ) async throws -> (status: Int32, text: String) {
+    let program = try startOnTerminal(arguments)
+    var seen = 0
+    for (question, answer) in answers {
+      seen = Array(try await program.waitFor(question, skipping: seen).utf8).count
+      try program.write(answer + "\n")
+    }
+    let result = try await program.wait()
+    return (result.status ?? -1, result.text)
+  }
+
   private var commandEnvironment: [String: String] {
     ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"].merging(accountEnvironment) { old, _ in old }
   }

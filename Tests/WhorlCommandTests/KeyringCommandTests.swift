@@ -78,16 +78,22 @@ import WhorlClient
     case afterKeeping, afterChange, afterProof
   }
 
-  @Test(arguments: Crash.allCases) @GLibActor func `After a crash in the middle, enable goes on where it was`(
-    _ crash: Crash
-  ) async throws {
-    let daemon = try await GnomeKeyring(password: "login")
+  /// A command whose enable has ended there.
+  @GLibActor private func interrupted(_ crash: Crash, _ daemon: GnomeKeyring) async -> Fixture {
     let broken = fixture(daemon, answers: ["login"])
     switch crash {
     case .afterKeeping: broken.service.problems["keyring added"] = [WhorlError(.failed, "gone")]
     case .afterChange, .afterProof: broken.service.problems["keyring arm"] = [WhorlError(.failed, "gone")]
     }
     #expect(await broken.run("keyring", "enable") == .failed)
+    return broken
+  }
+
+  @Test(arguments: Crash.allCases) @GLibActor func `After a crash in the middle, enable goes on where it was`(
+    _ crash: Crash
+  ) async throws {
+    let daemon = try await GnomeKeyring(password: "login")
+    let broken = await interrupted(crash, daemon)
     let kept = try #require(broken.service.keyring)
     #expect(kept.comment == "pending")
     if crash == .afterChange {
@@ -105,12 +111,7 @@ import WhorlClient
     _ crash: Crash
   ) async throws {
     let daemon = try await GnomeKeyring(password: "login")
-    let broken = fixture(daemon, answers: ["login"])
-    switch crash {
-    case .afterKeeping: broken.service.problems["keyring added"] = [WhorlError(.failed, "gone")]
-    case .afterChange, .afterProof: broken.service.problems["keyring arm"] = [WhorlError(.failed, "gone")]
-    }
-    #expect(await broken.run("keyring", "enable") == .failed)
+    let broken = await interrupted(crash, daemon)
     broken.console.answers = ["login"]
     #expect(await broken.run("keyring", "disable") == .ok, "\(broken.complaint)")
     #expect(broken.service.keyring == nil)
