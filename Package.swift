@@ -76,7 +76,9 @@ let testTargets: [Target] = [
     ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
+    [
+      "TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink", "Security", "WhorlClient",
+    ], exclude: ["Scripts"]),
 ]
 
 /// Built by `make fuzz` alone, which sets WHORL_FUZZ and names the sanitizers.
@@ -160,7 +162,7 @@ let package = Package(
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
-    library("Security", ["WhorlClient"]),
+    library("Security", ["SecretMemory", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),

@@ -53,7 +53,7 @@ struct ItemCall {
     try enclave { () throws(WhorlError) in
       do throws(WhorlError) {
         try store(request, data)
-      } catch where error.code == .duplicateItem {
+      } catch  where error.code == .duplicateItem {
         // One that has lost its secret for good is not found by any search: it must not be in the way for ever.
         guard try removeLost(request.attributes) else { throw error }
         try store(request, data)
@@ -120,7 +120,7 @@ struct ItemCall {
       try enclave { () throws(WhorlError) in
         do throws(WhorlError) {
           _ = try transport.delete(matching: WhorlAttributes(reference: item), all: false)
-        } catch where error.code == .itemNotFound {
+        } catch  where error.code == .itemNotFound {
           // Somebody else was faster.
         }
       }

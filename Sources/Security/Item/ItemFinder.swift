@@ -57,7 +57,7 @@ struct ItemFinder {
         last = found.last?.attributes.persistentReference ?? last
         part = Self.part
         return
-      } catch where error.code == .tooLarge && part > 1 {
+      } catch  where error.code == .tooLarge && part > 1 {
         part /= 8
         part = max(part, 1)
       }
