@@ -31,6 +31,27 @@ import WhorlClient
     }
   }
 
+  /// The kinds of dictionaries that wrappers build.
+  @Test func `values count the same however the dictionary was typed`() throws {
+    let control = sampleControl()
+    let hashable: [String: AnyHashable] = [
+      kSecClass: kSecClassInternetPassword, kSecAttrPort: 443, kSecAttrIsInvisible: true, kSecAttrServer: "h",
+      kSecAttrAccessControl: control, kSecMatchLimit: kSecMatchLimitAll,
+    ]
+    let objects: [String: AnyObject] = [
+      kSecClass: kSecClassInternetPassword as AnyObject, kSecAttrPort: 443 as AnyObject,
+      kSecAttrIsInvisible: kCFBooleanTrue, kSecAttrServer: "h" as NSString, kSecAttrAccessControl: control,
+      kSecMatchLimit: kSecMatchLimitAll as AnyObject,
+    ]
+    let changed = NSMutableDictionary(dictionary: objects)
+    changed[kSecAttrPort] = UInt16(443)
+    for dictionary in [hashable as CFDictionary, objects as CFDictionary, changed as CFDictionary] {
+      let found = try ItemSearch(dictionary, for: .copyMatching, group: "own")
+      #expect(found.attributes.port == 443 && found.attributes.isInvisible == true && found.attributes.server == "h")
+      #expect(found.filter.accessControl == control.control && found.limit == nil)
+    }
+  }
+
   @Test func `synchronizable items are found where they are asked for`() throws {
     var item = WhorlItem()
     var synchronizable = WhorlItem()
