@@ -58,6 +58,7 @@ let testTargets: [Target] = [
   tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("SecurityTests", ["Security", "WhorlClient"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
@@ -108,6 +109,7 @@ let package = Package(
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
     .library(name: "WhorlClient", targets: ["WhorlClient"]),
+    .library(name: "Security", targets: ["Security"]),
   ],
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -157,6 +159,8 @@ let package = Package(
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
+    // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
+    library("Security", ["WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
