@@ -1,3 +1,5 @@
+package import WhorlClient
+
 /// How a call asks the user, if it has to.
 package struct ItemPrompting: Sendable {
   /// Whether the user may be asked (`kSecUseAuthenticationUI`).
@@ -21,8 +23,8 @@ package struct ItemPrompting: Sendable {
   package init() {}
 
   /// Whether the user must not be asked, by the query or by its context.
-  package var forbidsInteraction: Bool { interface != .allow || context?.promptDefaults.interactionNotAllowed == true }
+  package var forbidsInteraction: Bool { interface != .allow || context?.interactionNotAllowed == true }
 
   /// Why the user is asked: by the query, else by its context; empty where neither says.
-  package var promptReason: String { reason ?? context?.promptDefaults.reason ?? "" }
+  package var promptReason: String { reason ?? context?.localizedReason ?? "" }
 }
