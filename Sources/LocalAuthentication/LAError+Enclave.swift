@@ -57,7 +57,7 @@ extension NSError {
   /// A mistake of the program's, for which LAError has no code: `errSecParam`.
   package static func parameter(_ text: String) -> NSError {
     NSError(
-      domain: NSOSStatusErrorDomain, code: Int(errSecParam), userInfo: [NSLocalizedDescriptionKey: sentence(text)])
+      domain: NSOSStatusErrorDomain, code: Int(errSecParam), userInfo: [NSLocalizedDescriptionKey: text])
   }
 
   /// The daemon's lines begin with a small letter and end without a full stop.
