@@ -59,7 +59,7 @@ let testTargets: [Target] = [
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("SecurityTests", ["Security", "WhorlClient"]),
-  tests("LocalAuthenticationTests", ["LocalAuthentication", "Security", "WhorlClient"]),
+  tests("LocalAuthenticationTests", ["LocalAuthentication", "SecretMemory", "Security", "WhorlClient"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
