@@ -51,9 +51,19 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
     esac
   done
 done
-if grep -rnE '^(internal |public )?import Foundation' Sources --include='*.swift'; then
+if grep -rnE '^(@_exported )?((internal|package|public) )?import Foundation' Sources --include='*.swift' |
+  grep -vE '^Sources/Security/'; then
   fault "Foundation in Sources: the programs do without it (start-up and size)"
 fi
+# The libraries for Swift apps know the client's side alone, and none of the programs knows them.
+for module in Enclave WhorlDaemon Fingerprint Keychain KeyPairs CSQLite CFPrint; do
+  for file in $(importers $module); do
+    [[ "$file" != Sources/Security/* ]] || fault "$file imports $module"
+  done
+done
+for file in $(importers Security); do
+  [[ "$file" =~ ^(Sources/LocalAuthentication|Sources/BiometricsVault|Tests)/ ]] || fault "$file imports Security"
+done
 if grep -rnE 'try!|fatalError\(|preconditionFailure\(' Sources --include='*.swift'; then
   fault "try!, fatalError or preconditionFailure in Sources"
 fi

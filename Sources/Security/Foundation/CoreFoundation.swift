@@ -48,35 +48,35 @@ public final class CFAllocator: Sendable {
 
 // Implicitly unwrapped, as Apple's are: real code writes both `kCFBooleanTrue` and `kCFBooleanTrue!`.
 
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// The usual memory.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFAllocatorDefault: CFAllocator! = nil
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// Yes.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
-/// No.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// No.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 
 /// The status of a call that worked.
 public let noErr: OSStatus = 0
 
-/// What an error carries besides its domain and code; nil for no error.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// What an error carries besides its domain and code; nil for no error.
 public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! {
   error.map { $0.userInfo as NSDictionary }
 }
 
-/// An error's code; 0 for no error.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// An error's code; 0 for no error.
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error?.code ?? 0 }
 
-/// An error's domain; nil for no error.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// An error's domain; nil for no error.
 public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! { error?.domain }
 
-/// An error's text for people; nil for no error.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// An error's text for people; nil for no error.
 public func CFErrorCopyDescription(_ error: CFError!) -> CFString! { error?.localizedDescription }
 
 extension NSError {

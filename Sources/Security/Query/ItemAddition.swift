@@ -38,9 +38,6 @@ package struct ItemAddition: Sendable {
     attributes = try reader.attributes(of: itemClass)
     accessControl = try reader.newAccessControl() ?? WhorlAccessControl(protection: .whenUnlocked)
     attributes.isSynchronizable = try Self.synchronizable(&reader)
-    if attributes.isSynchronizable == true, accessControl.protection.rawValue.hasSuffix("-this-device-only") {
-      throw reader.refusal(kSecAttrSynchronizable, "is true, but the item is for this device only")
-    }
     if itemClass == .key { try Self.readKey(&reader, &attributes) }
     secret = try reader.data(kSecValueData)
     if itemClass == .key {

@@ -32,7 +32,9 @@ package enum SecLog {
   package static func refuse(_ error: ItemRequestError) {
     let line = "Security: \(error.message) (status \(error.status))"
     if isatty(STDERR_FILENO) == 1 || ProcessInfo.processInfo.environment["SECURITY_LOG_STDERR"] != nil {
-      FileHandle.standardError.write(Data((line + "\n").utf8))
+      // Not by FileHandle, which ends the program where standard error is closed.
+      let bytes = Array((line + "\n").utf8)
+      _ = write(STDERR_FILENO, bytes, bytes.count)
     } else {
       // The line is an argument and no format: keys are written by whoever calls.
       line.withCString { text in withVaList([text]) { vsyslog(LOG_USER | LOG_NOTICE, "%s", $0) } }

@@ -3,13 +3,23 @@ package import WhorlClient
 /// What a call returns of each item (`kSecReturn…`).
 package struct ItemReturns: Hashable, Sendable {
   /// The secret: for a guarded item the user is asked.
-  package var data = false
+  package var data: Bool
   /// The attributes.
-  package var attributes = false
+  package var attributes: Bool
   /// A reference: a key.
-  package var reference = false
+  package var reference: Bool
   /// A persistent reference.
-  package var persistentReference = false
+  package var persistentReference: Bool
+
+  /// Those.
+  package init(
+    data: Bool = false, attributes: Bool = false, reference: Bool = false, persistentReference: Bool = false
+  ) {
+    self.data = data
+    self.attributes = attributes
+    self.reference = reference
+    self.persistentReference = persistentReference
+  }
 
   /// Whether nothing is returned but whether there is such an item.
   package var isNothing: Bool { self == ItemReturns() }

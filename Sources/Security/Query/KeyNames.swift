@@ -22,7 +22,7 @@ extension ItemRequestError {
     "mdat": "kSecAttrModificationDate",
     "svce": "kSecAttrService",
     "sync": "kSecAttrSynchronizable",
-    "type": "kSecAttrType",
+    "type": "kSecAttrType (kSecAttrKeyType)",
     "sdmn": "kSecAttrSecurityDomain",
     "srvr": "kSecAttrServer",
     "ptcl": "kSecAttrProtocol",
