@@ -90,7 +90,7 @@ final class ContextCore: Sendable {
     }
   }
 
-  private static let ended = WhorlError(.appCancel, "The program ended the request.")
+  static let ended = WhorlError(.appCancel, "The program ended the request.")
   private static let invalidated = WhorlError(
     .invalidContext, "The authentication context was invalidated; make a new one.")
 

@@ -54,7 +54,8 @@ struct Evaluation: Sendable {
         if try evaluate(policy, core, cancellation).contains(.biometryAny) { sawFinger = true }
       } catch {
         refresh(core, keepsDomainState: true)
-        throw .localAuthentication(error)
+        // What began before the context was invalidated ends by the program's wish.
+        throw .localAuthentication(error.code == .invalidContext && core.isInvalidated ? ContextCore.ended : error)
       }
     }
     if sawFinger { refresh(core, keepsDomainState: false) }
