@@ -59,6 +59,7 @@ let testTargets: [Target] = [
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("SecurityTests", ["Security", "WhorlClient"]),
+  tests("LocalAuthenticationTests", ["LocalAuthentication", "Security", "WhorlClient"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
@@ -77,7 +78,8 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink", "Security", "WhorlClient",
+      "TestKit", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs",
+      "SecretMemory", "ReaderLink",
     ], exclude: ["Scripts"]),
 ]
 
@@ -112,6 +114,8 @@ let package = Package(
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
     .library(name: "WhorlClient", targets: ["WhorlClient"]),
     .library(name: "Security", targets: ["Security"]),
+    .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
   ],
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -163,6 +167,8 @@ let package = Package(
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
     library("Security", ["SecretMemory", "WhorlClient"]),
+    library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
+    library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
