@@ -78,7 +78,7 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "TestKit", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs",
+      "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs",
       "SecretMemory", "ReaderLink",
     ], exclude: ["Scripts"]),
 ]

@@ -39,13 +39,13 @@ public import Observation
 public class BiometricsVault<Credentials: Codable> {
   /// What is kept, and how.
   public private(set) var state: VaultState<Credentials> = .unavailable {
-    didSet { listeners.removeAll { !$0.add(state) } }
+    didSet { listeners.removeAll { !$0.hear(state) } }
   }
 
   /// Why credentials that were kept are gone; nil where none are. Until the next that are kept, or ``resetEverything()``.
   public private(set) var loss: VaultLoss?
 
-  @ObservationIgnored private var listeners: [VaultStates<Credentials>.Queue] = []
+  @ObservationIgnored private var listeners: [VaultListener<Credentials>] = []
   @ObservationIgnored private let storage: VaultStorage
   /// The context of the program's: which enclave, and at the start what may be read.
   @ObservationIgnored private let origin: LAContext
@@ -95,9 +95,9 @@ public class BiometricsVault<Credentials: Codable> {
   /// Whether the credentials are kept behind a finger, which was seen.
   public var biometricsEnabled: Bool { state.isBiometricsSecured }
 
-  /// The states, from this one on. Not in the original.
-  public var states: VaultStates<Credentials> {
-    VaultStates(first: state) { listeners.append($0) }
+  /// Has somebody told every change of the state from now on.
+  func listen(to hear: @escaping (VaultState<Credentials>) -> Bool, end: @escaping @Sendable () -> Void) {
+    listeners.append(VaultListener(hear: hear, end: end))
   }
 
   /// The credentials: of `keychainSecured` those of the state, of `biometricsSecured` without another touch while its context

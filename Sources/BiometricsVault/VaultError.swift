@@ -36,7 +36,8 @@ public enum VaultError: Error, LocalizedError, Hashable, Sendable, CaseIterable 
     case .notLockedWithBiometrics: "The vault is not locked."
     case .alreadyLockedWithBiometrics: "The vault is locked already; unlock it with a finger."
     case .lockedWithBiometricsUseReset: "The vault is locked; unlock it with a finger, or reset it."
-    case .lockedWithBiometricsCannotEnable: "The vault is locked; unlock it with a finger before you change how it is kept."
+    case .lockedWithBiometricsCannotEnable:
+      "The vault is locked; unlock it with a finger before you change how it is kept."
     case .alreadyUsesKeychain: "The vault keeps credentials already."
     case .alreadySecuredByKeychainUseSecureFunction: "The vault keeps credentials already; put those behind a finger."
     case .alreadySecuredWithBiometrics: "The vault is behind a finger already."
