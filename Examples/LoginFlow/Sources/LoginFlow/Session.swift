@@ -35,7 +35,8 @@ final class Session {
       case ("lock", _): try vault.lock()
       case ("unlock", _):
         console.say("Touch the reader with an enrolled finger.")
-        console.say("Welcome back, \(try await vault.unlockWithBiometrics().name).")
+        let credentials = try await vault.unlockWithBiometrics()
+        console.say("Welcome back, \(credentials.name).")
       case ("passcode", _):
         try await vault.reauthenticateOwner()
         console.say("Fingers count again.")
@@ -75,7 +76,8 @@ final class Session {
       console.say("Log out first, or use: switch NAME")
       return
     }
-    try vault.enableKeychainVault(saving: try await authenticate(name))
+    let credentials = try await authenticate(name)
+    try vault.enableKeychainVault(saving: credentials)
   }
 
   private func authenticate(_ name: String) async throws -> Credentials {
