@@ -48,7 +48,7 @@ struct TouchIDKeychain {
       kSecAttrService as String: "www.example.com",
       kSecAttrAccount as String: account,
       kSecMatchLimit as String: kSecMatchLimitOne,
-      kSecUseOperationPrompt as String: "Access your password on the keychain",
+      kSecUseOperationPrompt as String: "sign in to www.example.com",
       kSecReturnData as String: true,
     ]
     var result: CFTypeRef?
