@@ -78,7 +78,8 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "TestKit", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs",
+      "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
+      "KeyPairs",
       "SecretMemory", "ReaderLink",
     ], exclude: ["Scripts"]),
 ]
@@ -115,6 +116,7 @@ let package = Package(
     .library(name: "WhorlClient", targets: ["WhorlClient"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
   ],
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -166,6 +168,7 @@ let package = Package(
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
     library("Security", ["SecretMemory", "WhorlClient"]),
+    library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
