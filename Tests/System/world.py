@@ -31,8 +31,8 @@ def run(*command, **options):
 
 
 class World:
-    def __init__(self, module, programs):
-        self.module, self.programs = module, programs
+    def __init__(self, module, programs, more):
+        self.module, self.programs, self.more = module, programs, more
         self.children = []
         self.whorld = self.polkit = None
         self.mount()
@@ -51,6 +51,9 @@ class World:
             os.makedirs(work)
             run("mount", "-t", "overlay", "overlay", "-o",
                 f"lowerdir=/{name},upperdir={upper},workdir={work}", f"/{name}")
+        if os.path.isdir(f"{self.more}/usr"):
+            # The programs that programs.sh has fetched.
+            run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={self.more}/usr:/usr", "/usr")
         os.makedirs("/run/dbus")
         os.makedirs("/run/whorl")
         os.makedirs("/run/lock", exist_ok=True)
