@@ -7,12 +7,14 @@ import traceback
 import agent_tests
 import memory_tests
 import signal_tests
+import ssh_tests
+import stop_tests
 import sudo_tests
 import tmux_tests
 import whose_tests
 from world import PATH, World
 
-GROUPS = (sudo_tests, signal_tests, whose_tests, tmux_tests, agent_tests, memory_tests)
+GROUPS = (sudo_tests, signal_tests, stop_tests, whose_tests, tmux_tests, ssh_tests, agent_tests, memory_tests)
 
 
 def main():
