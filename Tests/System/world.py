@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -145,6 +146,11 @@ class World:
     def next_call(self):
         """What the scripted whorld was asked next."""
         return json.loads(self.whorld.stdout.readline())
+
+    @property
+    def was_called(self):
+        """Whether the scripted whorld was asked for more than `next_call` has given."""
+        return bool(select.select([self.whorld.stdout], [], [], 0)[0])
 
     def tell(self, *steps):
         """Has the scripted whorld do more in the call that runs."""
