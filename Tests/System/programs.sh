@@ -6,7 +6,7 @@
 # usage: Tests/System/programs.sh FOLDER
 set -eu
 folder=$1
-packages="opendoas sudo-rs openssh-server openssh-client i3lock xvfb greetd"
+packages="opendoas sudo-rs openssh-server openssh-client i3lock xvfb libxtst6 greetd"
 # What was fetched, or tried, before. Delete the folder to try again.
 if [ "$(cat "$folder/packages" 2>/dev/null)" = "$packages" ] || [ "$(id -u)" != 0 ]; then exit 0; fi
 rm -rf "$folder"
