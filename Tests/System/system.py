@@ -6,6 +6,7 @@ import traceback
 
 import agent_tests
 import doas_tests
+import greetd_tests
 import locker_tests
 import memory_tests
 import signal_tests
@@ -16,7 +17,8 @@ import tmux_tests
 import whose_tests
 from world import PATH, World
 
-GROUPS = (sudo_tests, signal_tests, stop_tests, whose_tests, doas_tests, tmux_tests, ssh_tests, locker_tests, agent_tests, memory_tests)
+GROUPS = (sudo_tests, signal_tests, stop_tests, whose_tests, doas_tests, tmux_tests, ssh_tests, locker_tests, greetd_tests,
+          agent_tests, memory_tests)
 
 
 def main():

@@ -87,7 +87,8 @@ class World:
         shutil.rmtree("/etc/pam.d")
         os.mkdir("/etc/pam.d")
         text = text.format(options=options).replace("pam_whorl.so", "/run/whorl/pam_whorl.so")
-        for name in ("sudo", "sudo-i", "su", "su-l", "login", "polkit-1", "other", "cron", "doas", "i3lock"):
+        for name in ("sudo", "sudo-i", "su", "su-l", "login", "polkit-1", "other", "cron", "doas", "i3lock",
+                     "greetd", "greetd-greeter"):
             with open(f"/etc/pam.d/{name}", "w") as file:
                 file.write(("auth sufficient pam_rootok.so\n" if name.startswith("su") and "sudo" not in name else "")
                            + text)
