@@ -1,5 +1,5 @@
 #!/bin/sh
-# The PAM module in real programs: sudo, su, login, polkit's helper, on terminals, in a mount namespace of their own.
+# The PAM module in real programs (sudo, su, login, polkit's helper, ssh, lockers and others), in a mount namespace of their own.
 # Nothing of the machine's is touched. Needs root and namespaces; without them it says so and ends well.
 #
 # usage: Tests/System/run.sh MODULE PROGRAMS [NAME...]

@@ -48,6 +48,11 @@ class Sessions:
     def mock(self, path):
         return dbus.Interface(self.bus.get_object(LOGIND, path, introspect=False), "org.freedesktop.DBus.Mock")
 
+    def end(self, name):
+        """Logged out, with programs left behind."""
+        values = dbus.Dictionary({"State": "closing", "Active": False}, signature="sv")
+        self.mock(SESSION + name).UpdateProperties("org.freedesktop.login1.Session", values)
+
     def enroll(self):
         """Once: whorld keeps the finger from test to test."""
         if os.path.exists(f"{STATE}/{ALICE}"):

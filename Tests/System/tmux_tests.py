@@ -94,19 +94,22 @@ def a_pane_that_changes_its_size_asks_on(world):
 def a_pane_is_where_its_server_was_started(world):
     """Where somebody attaches from, nobody tells sudo; see pam/examples/README.md."""
     with Sessions(world, "here", "afar") as sessions:
-        for server, client in (("here", "here"), ("here", "afar"), ("afar", "here")):
+        for server, client, expected in (("here", "here", TOUCH), ("here", "afar", TOUCH), ("afar", "here", PASSWORD),
+                                         ("ended", "afar", PASSWORD)):
             world.reset_sudo()
+            if server == "ended":
+                server = "here"
+                sessions.end("here")
             with Tmux(session=server) as first:
                 first.shows(r"\$")
                 with first.attached(client) as second:
                     # Attached once it shows something.
                     second.expect(r"\$")
                     second.type("sudo echo do''ne; echo ready-$((1+1))\n")
-                    if server == "here":
-                        first.shows(TOUCH)
+                    first.shows(expected)
+                    if expected == TOUCH:
                         sessions.touch()
                     else:
-                        first.shows(PASSWORD)
                         second.type(ALICE_PASSWORD + "\n")
                     shown = first.shows(READY)
-                    assert "done" in shown and ("Swipe" in shown) == (server == "here"), shown
+                    assert "done" in shown and ("Swipe" in shown) == (expected == TOUCH), shown
