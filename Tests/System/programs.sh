@@ -11,16 +11,22 @@ packages="opendoas sudo-rs openssh-server openssh-client i3lock xvfb libxtst6 gr
 if [ "$(cat "$folder/packages" 2>/dev/null)" = "$packages" ] || [ "$(id -u)" != 0 ]; then exit 0; fi
 rm -rf "$folder"
 mkdir -p "$folder/archives/partial" "$folder/root/usr/lib"
-# The lists are those of packages.sh, or of the machine; only where they know too little they are read anew.
+# apt's lists are the machine's, and read anew only where they know too little.
 fetch() {
   apt-get install --download-only -y -q --no-install-recommends -o Debug::NoLocking=1 -o APT::Sandbox::User=root \
     -o "Dir::Cache::archives=$(readlink -f "$folder")/archives" "$1" >/dev/null 2>&1
 }
 missing=""
+again=""
 for package in $packages; do fetch "$package" || missing="$missing $package"; done
 if [ -n "$missing" ]; then
   apt-get update -q >/dev/null 2>&1 || true
-  for package in $missing; do fetch "$package" || echo "Tests/System: Debian's $package cannot be had here"; done
+  for package in $missing; do
+    if fetch "$package"; then continue; fi
+    echo "Tests/System: Debian's $package cannot be had here"
+    # One that Debian has is looked for again the next time.
+    if apt-cache show "$package" >/dev/null 2>&1; then again=yes; fi
+  done
 fi
 for archive in "$folder"/archives/*.deb; do
   [ ! -e "$archive" ] || dpkg-deb -x "$archive" "$folder/root"
@@ -33,4 +39,4 @@ for part in lib bin sbin; do
   fi
 done
 rm -rf "$folder/archives"
-echo "$packages" > "$folder/packages"
+[ -n "$again" ] || echo "$packages" > "$folder/packages"
