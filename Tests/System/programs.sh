@@ -11,6 +11,8 @@ packages="opendoas sudo-rs openssh-server openssh-client i3lock xvfb libxtst6 gr
 if [ "$(cat "$folder/packages" 2>/dev/null)" = "$packages" ] || [ "$(id -u)" != 0 ]; then exit 0; fi
 rm -rf "$folder"
 mkdir -p "$folder/archives/partial" "$folder/root/usr/lib"
+# Some of them are set-user-ID.
+chmod 700 "$folder"
 # apt's lists are the machine's, and read anew only where they know too little.
 fetch() {
   apt-get install --download-only -y -q --no-install-recommends -o Debug::NoLocking=1 -o APT::Sandbox::User=root \
