@@ -9,6 +9,7 @@ from terminal import Terminal
 from world import ALICE, ALICE_PASSWORD, PATH, until
 
 NEEDS = ("doas",)
+WANTS = ("sudo-rs",)
 TESTS = []
 ITS_PROMPT = r"[Pp]assword.*: "
 

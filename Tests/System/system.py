@@ -32,6 +32,9 @@ def main():
             if missing:
                 print(f"skipped {group.__name__}: {', '.join(missing)} not here", flush=True)
                 continue
+            for name in getattr(group, "WANTS", ()):
+                if shutil.which(name, path=PATH) is None:
+                    print(f"skipped {group.__name__} in {name}: not here", flush=True)
             for test in group.TESTS:
                 if names and not any(name in test.__name__ for name in names):
                     continue
