@@ -72,7 +72,10 @@ let testTargets: [Target] = [
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
-    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+    [
+      "WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "PrintStore", "ReaderKeeper", "ReaderLink",
+      "fake-bridge",
+    ]),
   tests(
     "IntegrationTests",
     ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
