@@ -5,6 +5,7 @@ import traceback
 
 import agent_tests
 import memory_tests
+import race_tests
 import signal_tests
 import sudo_tests
 import whose_tests
@@ -17,7 +18,7 @@ def main():
     failed = []
     count = 0
     try:
-        for group in (sudo_tests, signal_tests, whose_tests, agent_tests, memory_tests):
+        for group in (sudo_tests, signal_tests, whose_tests, agent_tests, race_tests, memory_tests):
             for test in group.TESTS:
                 if names and not any(name in test.__name__ for name in names):
                     continue

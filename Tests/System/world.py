@@ -129,10 +129,10 @@ class World:
 
     # whorld
 
-    def play(self, *steps):
+    def play(self, *steps, options=()):
         """Has a scripted whorld answer each call with these steps; see pam/tests/fake_whorl.py."""
         self.stop_whorld()
-        self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", json.dumps(steps)],
+        self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", *options, json.dumps(steps)],
                                  {"DBUS_SYSTEM_BUS_ADDRESS": SYSTEM_BUS}, stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, text=True)
         # Room for what nobody reads.

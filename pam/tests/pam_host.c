@@ -17,6 +17,7 @@
 //   --again=N             N times pam_authenticate in each
 //   --tty                 PAM_TTY, the terminal on standard input
 //   --tiny-files          from its first answer on the program may write no file, which includes memory files
+//   --paced               reads a byte from descriptor 3 before each authentication
 //   --setcred             also pam_setcred, whose code is printed
 //   --out=FILE            where the lines go (default: standard output)
 // Without USER, PAM asks for it, and the conversation answers "asked".
@@ -43,6 +44,7 @@
 
 static FILE *out;
 static bool is_quiet;
+static bool is_paced;
 static bool has_tiny_files;
 static volatile sig_atomic_t alarms;
 static volatile sig_atomic_t children;
@@ -213,6 +215,11 @@ static int authenticate(struct request *request, int *setcred) {
     pam_set_item(handle, PAM_TTY, request->terminal);
   }
   for (int i = 0; i < request->again; i++) {
+    char go;
+    if (is_paced && read(3, &go, 1) != 1) {
+      result = PAM_ABORT;
+      break;
+    }
     result = pam_authenticate(handle, request->flags);
   }
   if (request->setcred) {
@@ -271,6 +278,8 @@ int main(int argc, char **argv) {
       request.terminal = ttyname(0);
     } else if (strcmp(option, "--tiny-files") == 0) {
       has_tiny_files = true;
+    } else if (strcmp(option, "--paced") == 0) {
+      is_paced = true;
     } else if (strcmp(option, "--setcred") == 0) {
       request.setcred = true;
     } else if (strncmp(option, "--out=", 6) == 0) {
