@@ -10,10 +10,9 @@ import time
 
 from sudo_tests import MATCH, WAITING
 from terminal import Terminal
-from world import ALICE_PASSWORD, SOURCE, run
+from world import ALICE_PASSWORD, HOST, build_host
 
 TESTS = []
-HOST = "/run/whorl/pam_host"
 # Each way in says which it was.
 STACK = """auth [success=2 default=ignore] /run/whorl/pam_whorl.so simultaneous timeout=60
 auth [success=2 default=ignore] pam_unix.so try_first_pass
@@ -47,7 +46,7 @@ class Race:
         os.makedirs("/run/whorl/pam.d", exist_ok=True)
         with open("/run/whorl/pam.d/whorl-test", "w") as file:
             file.write(STACK)
-        run("cc", "-std=c17", "-O1", "-g", "-o", HOST, f"{SOURCE}/pam/tests/pam_host.c", "-lpam")
+        build_host()
         taken, self.gate = os.pipe()
         self.terminal = Terminal([HOST, "--tty", "--alone", "--paced", f"--repeat={RACES}", "/run/whorl/pam.d",
                                   "whorl-test", "alice"], user="root", third=taken)

@@ -6,6 +6,7 @@ import traceback
 import agent_tests
 import memory_tests
 import race_tests
+import refusal_bench
 import signal_tests
 import sudo_tests
 import whose_tests
@@ -15,6 +16,11 @@ from world import World
 def main():
     module, programs, *names = sys.argv[1:]
     world = World(module, programs)
+    if names == ["--bench"]:
+        try:
+            return refusal_bench.main(world)
+        finally:
+            world.close()
     failed = []
     count = 0
     try:
