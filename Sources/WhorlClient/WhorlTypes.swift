@@ -167,6 +167,8 @@ public enum WhorlPolicy: String, Hashable, Sendable {
   case biometrics
   /// Fingers, or the passcode.
   case owner
+  /// The passcode alone.
+  case passcode
 }
 
 /// How a running request is ended.
@@ -187,12 +189,17 @@ public struct WhorlPrompt: Hashable, Sendable {
   public var timeoutSeconds: UInt32?
   /// How many touches: 1 to 5.
   public var maxTries: UInt32?
+  /// Whether the request fails with `.notInteractive` rather than prompt.
+  public var interactionNotAllowed = false
 
   /// A prompt for this reason.
-  public init(reason: String, timeoutSeconds: UInt32? = nil, maxTries: UInt32? = nil) {
+  public init(
+    reason: String, timeoutSeconds: UInt32? = nil, maxTries: UInt32? = nil, interactionNotAllowed: Bool = false
+  ) {
     self.reason = reason
     self.timeoutSeconds = timeoutSeconds
     self.maxTries = maxTries
+    self.interactionNotAllowed = interactionNotAllowed
   }
 }
 
