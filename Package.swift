@@ -75,7 +75,10 @@ let testTargets: [Target] = [
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
-    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+    [
+      "WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "PrintStore", "ReaderKeeper", "ReaderLink",
+      "fake-bridge",
+    ]),
   tests(
     "IntegrationTests",
     [

@@ -5,7 +5,7 @@
 # usage: Tests/System/run.sh MODULE PROGRAMS [NAME...]
 #   MODULE    pam_whorl.so
 #   PROGRAMS  the folder of whorld, whorl-reader, whorl and whorl-passcode
-#   NAME      only the tests whose names contain it
+#   NAME      only the tests whose names contain it; --bench: no tests, but how long refusals take
 set -eu
 tools=$(dirname "$(readlink -f "$0")")
 module=$(readlink -f "$1")

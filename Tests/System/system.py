@@ -9,6 +9,8 @@ import doas_tests
 import greetd_tests
 import locker_tests
 import memory_tests
+import race_tests
+import refusal_bench
 import signal_tests
 import ssh_tests
 import stop_tests
@@ -18,12 +20,17 @@ import whose_tests
 from world import PATH, World
 
 GROUPS = (sudo_tests, signal_tests, stop_tests, whose_tests, doas_tests, tmux_tests, ssh_tests, locker_tests, greetd_tests,
-          agent_tests, memory_tests)
+          agent_tests, race_tests, memory_tests)
 
 
 def main():
     module, programs, more, *names = sys.argv[1:]
     world = World(module, programs, more)
+    if names == ["--bench"]:
+        try:
+            return refusal_bench.main(world)
+        finally:
+            world.close()
     failed = []
     count = 0
     try:

@@ -48,7 +48,7 @@ class Terminal:
                 os.dup2(slave, 2)
                 if third is not None:
                     os.dup2(third, 3)
-                    # Where it was 3 before.
+                    # Where it was 3 already, it still closes by itself.
                     os.set_inheritable(3, True)
                 os.closerange(3 if third is None else 4, 256)
                 os.initgroups(user, entry.pw_gid)

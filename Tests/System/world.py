@@ -16,6 +16,8 @@ PRIVATE_BUS = "unix:path=/run/whorl/bus"
 ALICE, ALICE_UID, ALICE_PASSWORD = "alice", 1501, "alice's password"
 BOB, BOB_UID = "bob", 1502
 ROOT_PASSWORD = "root's password"
+# A program that authenticates through PAM, with whatever property a test wants: pam/tests/pam_host.c.
+HOST = "/run/whorl/pam_host"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 COMMON = """auth [success=2 default=ignore] pam_whorl.so simultaneous always-prompt {options}
@@ -29,6 +31,10 @@ session required pam_permit.so
 
 def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options)
+
+
+def build_host():
+    run("cc", "-std=c17", "-O1", "-g", "-o", HOST, f"{SOURCE}/pam/tests/pam_host.c", "-lpam")
 
 
 class World:
@@ -134,10 +140,10 @@ class World:
 
     # whorld
 
-    def play(self, *steps):
+    def play(self, *steps, options=()):
         """Has a scripted whorld answer each call with these steps; see pam/tests/fake_whorl.py."""
         self.stop_whorld()
-        self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", json.dumps(steps)],
+        self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", *options, json.dumps(steps)],
                                  {"DBUS_SYSTEM_BUS_ADDRESS": SYSTEM_BUS}, stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, text=True)
         # Room for what nobody reads.
