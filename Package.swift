@@ -41,6 +41,7 @@ let testTargets: [Target] = [
   program("keeper-soak", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"], path: "Tests/keeper-soak"),
   program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
+  program("keychain-storm", ["Security"], path: "Tests/keychain-storm"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
@@ -78,8 +79,9 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "TestKit", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs",
-      "SecretMemory", "ReaderLink",
+      "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
+      "KeyPairs",
+      "SecretMemory", "ReaderLink", "keychain-storm",
     ], exclude: ["Scripts"]),
 ]
 
@@ -115,6 +117,7 @@ let package = Package(
     .library(name: "WhorlClient", targets: ["WhorlClient"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
   ],
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -166,6 +169,7 @@ let package = Package(
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
     library("Security", ["SecretMemory", "WhorlClient"]),
+    library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),

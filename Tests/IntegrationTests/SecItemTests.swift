@@ -139,6 +139,7 @@ import WhorlClient
       #expect(
         SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
       #expect(SecItemCopyMatching(item("a"), nil) == errSecSuccess)
+      #expect(SecItemCopyMatching(item("a", [kSecReturnData: true]), nil) == errSecSuccess)
       var found: AnyObject?
       #expect(SecItemCopyMatching(item("a", [kSecReturnAttributes: true]), &found) == errSecSuccess)
       // May not prompt.
@@ -178,7 +179,10 @@ import WhorlClient
       #expect(
         SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
     }
-    async let declined = world.keychain { SecItemCopyMatching(item("a", [kSecReturnData: true]), nil) }
+    async let declined = world.keychain { () -> OSStatus in
+      var found: AnyObject?
+      return SecItemCopyMatching(item("a", [kSecReturnData: true]), &found)
+    }
     try await agent.hears("Show")
     _ = try await agent.whorld("CancelRequest", [agent.request])
     #expect(try await declined == errSecUserCanceled)

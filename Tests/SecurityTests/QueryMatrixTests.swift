@@ -67,6 +67,7 @@ import WhorlClient
       Rule("kSecReturnRef", kSecReturnRef, true, key, [.add, .copy]),
       Rule("kSecReturnPersistentRef", kSecReturnPersistentRef, true, kept, [.add, .copy]),
       Rule("kSecValuePersistentRef", kSecValuePersistentRef, Data([1]), kept, searches),
+      Rule("kSecValueRef", kSecValueRef, SampleKey(), key, searches),
       Rule("kSecUseDataProtectionKeychain", kSecUseDataProtectionKeychain, true, kept, queries),
       Rule("kSecUseAuthenticationContext", kSecUseAuthenticationContext, SampleContext(), kept, queries),
       Rule("kSecUseAuthenticationUI", kSecUseAuthenticationUI, kSecUseAuthenticationUIFail, kept, queries),

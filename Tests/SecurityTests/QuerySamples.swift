@@ -3,11 +3,22 @@ import WhorlClient
 
 /// Stands for an LAContext.
 final class SampleContext: NSObject, EnclaveContextSource {
-  let promptDefaults: ItemPromptDefaults
+  let localizedReason: String
+  let interactionNotAllowed: Bool
 
-  init(_ defaults: ItemPromptDefaults = ItemPromptDefaults()) { promptDefaults = defaults }
+  init(reason: String = "", interactionNotAllowed: Bool = false) {
+    localizedReason = reason
+    self.interactionNotAllowed = interactionNotAllowed
+  }
 
-  func enclaveContext() throws(WhorlError) -> WhorlContext { WhorlContext(number: 7, daemon: ":1.7") }
+  /// Nothing of what only reads queries goes there.
+  var transport: any BlockingTransport { BlockingBusTransport(address: "unix:path=/nonexistent/bus") }
+
+  func withEnclaveContext<R: ~Copyable>(
+    _ body: (WhorlContext) throws(WhorlError) -> R
+  ) throws(WhorlError) -> R {
+    try body(WhorlContext(number: 7, daemon: ":1.7"))
+  }
 }
 
 /// Stands for a SecKey.

@@ -147,7 +147,7 @@ import WhorlClient
 
   @Test func `how the user is asked`() throws {
     func prompting(_ pairs: Pairs) throws -> ItemPrompting { try search(kSecClassGenericPassword, pairs).prompting }
-    let context = SampleContext(ItemPromptDefaults(reason: "by the context", interactionNotAllowed: true))
+    let context = SampleContext(reason: "by the context", interactionNotAllowed: true)
     #expect(try prompting([:]).promptReason == "" && !prompting([:]).forbidsInteraction)
     #expect(try prompting([kSecUseOperationPrompt: "why"]).promptReason == "why")
     #expect(try prompting([kSecUseAuthenticationContext: context]).promptReason == "by the context")

@@ -32,7 +32,9 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(ItemRequestError) in
     result?.pointee = nil
-    let search = try ItemSearch(query, for: .copyMatching)
+    var search = try ItemSearch(query, for: .copyMatching)
+    // Whether there is one is all that can be told then, and nobody is asked for that.
+    if result == nil { search.returns = ItemReturns() }
     let values = try ItemCall(search.prompting).copyMatching(search)
     guard !search.returns.isNothing else { return }
     result?.pointee = search.limit == 1 ? values.first.map { $0 as AnyObject } : values as AnyObject

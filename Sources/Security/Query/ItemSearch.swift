@@ -92,7 +92,7 @@ package struct ItemSearch: Sendable {
 
   private mutating func readReferences(_ reader: inout QueryReader) throws(ItemRequestError) {
     attributes.persistentReference = try reader.data(kSecValuePersistentRef).map { Array($0) }
-    reference = try reader.object(kSecValueRef, "a SecKey")
+    if itemClass == .key { reference = try reader.object(kSecValueRef, "a SecKey") }
     if let list: [Data] = try reader.object(kSecMatchItemList, "an array of persistent references") {
       filter.references = Set(list.map { Array($0) })
     }
