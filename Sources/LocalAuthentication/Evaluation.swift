@@ -31,7 +31,7 @@ struct Evaluation: Sendable {
 
   private func evaluate(_ core: ContextCore, _ cancellation: Cancellation) throws(NSError) {
     guard !reason.isEmpty else {
-      throw .parameter("localizedReason is empty; say what the person is asked for.")
+      throw .status(errSecParam, "localizedReason is empty; say what the person is asked for.")
     }
     if core.isInvalidated {
       throw .localAuthentication(.invalidContext, "The authentication context was invalidated; make a new one")

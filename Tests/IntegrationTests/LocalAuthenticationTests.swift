@@ -11,7 +11,8 @@ import WhorlClient
 @Suite(.timeLimit(.minutes(4))) struct LocalAuthenticationTests {
   private let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test func `One touch evaluates a policy for as long as the context is there, and opens an item in it`() async throws {
+  @Test func `One touch evaluates a policy for as long as the context is there, and opens an item in it`() async throws
+  {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
     #expect(try await scene.world.whorl(["set", "mail", "--require", "any"], to: "s3cret").status == 0)
     let context = scene.context()
@@ -53,7 +54,7 @@ import WhorlClient
     #expect(refused == .companionNotAvailable)
   }
 
-  @Test func `Wrong fingers fail, five lock biometry out and say so, and the passcode makes it work again`() async throws {
+  @Test func `Wrong fingers fail, five lock biometry out, and the passcode makes it work again`() async throws {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop, hasPasscode: true)
     let context = scene.context()
     #expect(
@@ -89,7 +90,8 @@ import WhorlClient
     #expect(await declined == .userCancel)
   }
 
-  @Test func `The daemon's end ends it as the system's, and the same context works with the next daemon`() async throws {
+  @Test func `The daemon's end ends it as the system's, and the same context works with the next daemon`() async throws
+  {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
     let context = scene.context()
     async let code = refusal { try await context.evaluatePolicy(biometrics, localizedReason: "to test") }
@@ -116,7 +118,8 @@ import WhorlClient
     context.invalidate()
   }
 
-  @Test func `Cancelling the task frees the reader, and leaves what others wait for in the same context`() async throws {
+  @Test func `Cancelling the task frees the reader, and leaves what others wait for in the same context`() async throws
+  {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
     let context = scene.context()
     let lone = Task { await refusal { try await context.evaluatePolicy(biometrics, localizedReason: "to test") } }
