@@ -132,13 +132,9 @@ public struct ServiceVerdict: Sendable, Equatable {
     let reasons = steps.indices.filter { isReason(steps[$0]) && answers[$0].contains(.success) }
     var none = answers
     for index in reasons where !steps[index].control.isGate { none[index].subtract(.success) }
-    var ways: [String] = []
-    for index in reasons where !steps[index].control.isGate {
-      var one = none
-      one[index] = .success
-      if simulator.outcome(one).mayGrant { ways.append(place(steps[index])) }
-    }
-    return ways
+    var variations = Variations(simulator, none)
+    return reasons.filter { !steps[$0].control.isGate && variations.mayGrant(changing: $0, to: .success) }
+      .map { place(steps[$0]) }
   }
 
   /// The first step that everybody with the right password has to pass and a match does not.
@@ -146,18 +142,17 @@ public struct ServiceVerdict: Sendable, Equatable {
     var right = PAMScene.rightPassword
     var match = PAMScene.match
     (right.known, match.known) = (known, known)
-    let withPassword = simulator.usual(right)
-    let withMatch = simulator.usual(match)
+    var withPassword = Variations(simulator, simulator.usual(right))
+    var withMatch = Variations(simulator, simulator.usual(match))
     for (index, step) in simulator.stack.steps.enumerated() {
       switch ModuleTable.role(of: step) {
       case .proof, .condition, .hurdle, .unknown: break
       case .finger, .afterLogin, .password, .service, .constant: continue
       }
       if step.module == "pam_faillock.so", step.arguments.contains("authfail") { continue }
-      var (password, finger) = (withPassword, withMatch)
-      password[index] = .failures
-      finger[index] = .failures
-      if !simulator.outcome(password).mayGrant, simulator.outcome(finger).mayGrant { return place(step) }
+      if !withPassword.mayGrant(changing: index, to: .failures), withMatch.mayGrant(changing: index, to: .failures) {
+        return place(step)
+      }
     }
     return nil
   }
