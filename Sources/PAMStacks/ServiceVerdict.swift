@@ -4,6 +4,8 @@ public struct ServiceVerdict: Sendable, Equatable {
   public enum Fault: Sendable, Equatable {
     /// libpam refuses the service altogether; why, in words.
     case refused(String)
+    /// It is longer than is followed here, so that nothing is known of it; in words.
+    case unjudged(String)
     /// Versions of libpam differ about it; why, in words.
     case doubtful(String)
     /// It lets in whoever comes, without a match, a right password or any other reason.
@@ -46,6 +48,9 @@ public struct ServiceVerdict: Sendable, Equatable {
   /// The module's file name.
   public static let module = ModuleTable.finger
 
+  /// Whether what it does is known. The outcomes mean nothing otherwise.
+  public var isJudged: Bool { !stack.isTooLong }
+
   /// The first step that asks for a finger.
   public var fingerStep: PAMStep? { stack.steps.first { ModuleTable.role(of: $0) == .finger } }
 
@@ -56,7 +61,7 @@ public struct ServiceVerdict: Sendable, Equatable {
   public func isSerious(_ fault: Fault) -> Bool {
     switch fault {
     case .open, .matchIsClosed, .bypassed, .moduleIsMissing: true
-    case .refused, .passwordIsClosed: hasFinger
+    case .refused, .unjudged, .passwordIsClosed: hasFinger
     case .doubtful, .asksTwice: false
     }
   }
@@ -93,7 +98,7 @@ public struct ServiceVerdict: Sendable, Equatable {
     alsoLetsIn = Self.otherWays(simulator, answers(.wrongPassword))
 
     var faults: [Fault] = []
-    if let refusal = stack.refusal { faults.append(.refused(refusal)) }
+    if let refusal = stack.refusal { faults.append(stack.isTooLong ? .unjudged(refusal) : .refused(refusal)) }
     if let doubt = stack.doubt { faults.append(.doubtful(doubt)) }
     // Where nothing is asked for, as of a greeter's own session, that is what is meant.
     if hasPassword || hasFinger, simulator.outcome(answers(.wrongPassword), excuse: Self.isReason).mayGrant {

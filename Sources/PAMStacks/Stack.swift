@@ -71,6 +71,8 @@ public struct PAMStack: Sendable, Equatable {
   public internal(set) var unreadable: Set<String> = []
   /// What makes libpam refuse the service altogether, in words.
   public internal(set) var refusal: String?
+  /// Whether ``refusal`` is not libpam's: there is more of the stack than is followed here.
+  public internal(set) var isTooLong = false
   /// Why versions of libpam may read its files in different ways, in words.
   public internal(set) var doubt: String?
 
