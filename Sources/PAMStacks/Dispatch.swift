@@ -56,7 +56,7 @@ struct Dispatch: Sendable, Hashable {
 
   private var impression = Impression.none
   private var isSuccess = false
-  /// The steps before this one are passed over.
+  /// The next step that is not passed over.
   private(set) var next = 0
   private var lastLevel = 0
   /// How things stood when each substack began.
@@ -75,6 +75,8 @@ struct Dispatch: Sendable, Hashable {
     let step = track.steps[index]
     let level = step.level
     defer { lastLevel = level }
+    // Where earlier leaps landed is past, and makes no walk another one.
+    next = index + 1
     if lastLevel < level {
       while saved.count <= level { saved.append(Saved(impression: impression, isSuccess: isSuccess)) }
       saved[level] = Saved(impression: impression, isSuccess: isSuccess)

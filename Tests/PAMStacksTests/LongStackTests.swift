@@ -3,7 +3,7 @@ import Testing
 @testable import PAMStacks
 
 /// Stacks far longer than people write them.
-@Suite(.timeLimit(.minutes(1))) struct LongStackTests {
+@Suite(.timeLimit(.minutes(5))) struct LongStackTests {
   /// Lines that repeat; all of them make walks part, or count as reasons or hurdles.
   @Test(arguments: [
     ["auth required pam_env.so"], ["auth optional pam_foo.so"], ["auth sufficient pam_exec.so /bin/true"],
