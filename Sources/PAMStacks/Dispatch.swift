@@ -83,6 +83,8 @@ struct Dispatch: Sendable, Hashable {
     }
     if step.isSubstack { return }
     if code == .incomplete {
+      // Wherever it was cut, it comes to the same.
+      self = Dispatch()
       isCut = true
       return
     }

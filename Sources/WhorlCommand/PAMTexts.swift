@@ -62,7 +62,8 @@ enum PAMTexts {
   private static func words(_ fault: ServiceVerdict.Fault, _ verdict: ServiceVerdict) -> String {
     switch fault {
     case .refused(let why): "PAM refuses everybody: \(Escaping.line(why, limit: 512))"
-    case .unjudged(let why): "nothing can be said of it: \(Escaping.line(why, limit: 512)); look for a file that includes itself"
+    case .unjudged(let why):
+      "nothing can be said of it: \(Escaping.line(why, limit: 512)); look for a file that includes itself"
     case .doubtful(let why): "versions of PAM differ about it: \(Escaping.line(why, limit: 512))"
     case .open:
       "lets in anybody, without a match or the right password; end its auth lines with: auth required pam_deny.so"

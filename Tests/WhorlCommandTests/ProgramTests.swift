@@ -66,7 +66,8 @@ import Testing
     if signal == 0 { program.type(keys) } else { kill(program.pid, signal) }
     #expect(try await program.end() == 5)
     #expect(program.echoes)
-    #expect(program.screen.hasSuffix(
+    #expect(
+      program.screen.hasSuffix(
         "whorl: reading the secret \"mail\" was cancelled; to try again: whorl get mail\r\n"))
     #expect(daemon.calls.last == "InvalidateContext")
   }

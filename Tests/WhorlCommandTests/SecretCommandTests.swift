@@ -244,7 +244,8 @@ private let everyCode: [WhorlError.Code] =
     (["get", "a b"], "reading the secret \"a b\" was cancelled; to try again: whorl get 'a b'"),
     (["get", "--", "-x"], "reading the secret \"-x\" was cancelled; to try again: whorl get -- -x"),
   ])
-  @GLibActor func `what was cancelled is named, and the words that try it again`(words: [String], expected: String) async
+  @GLibActor func `what was cancelled is named, and the words that try it again`(words: [String], expected: String)
+    async
     throws
   {
     let invocation = try InvocationParser.parse(words)
