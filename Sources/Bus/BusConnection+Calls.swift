@@ -52,34 +52,16 @@ extension BusConnection {
     descriptors: [Int32] = [], expecting: String? = nil, timeoutMilliseconds: Int? = usualTimeout,
     options: BusCallOptions = []
   ) async throws(BusError) -> BusReply {
-    try checkBusName(destination)
-    try checkObjectPath(path)
-    try checkInterface(interface)
-    try checkMember(method)
-    let body = try Variant.outgoing(arguments)
-    let list = try attach(descriptors)
-    let message = GObjectReference(owning: g_dbus_message_new_method_call(destination, path, interface, method))
-    if !arguments.isEmpty { g_dbus_message_set_body(message.pointer, body.pointer) }
-    if let list { g_dbus_message_set_unix_fd_list(message.pointer, UnsafeMutablePointer(list.pointer)) }
-    var flags = G_DBUS_MESSAGE_FLAGS_NONE.rawValue
-    if options.contains(.interactive) { flags |= G_DBUS_MESSAGE_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION.rawValue }
-    if options.contains(.noAutoStart) { flags |= G_DBUS_MESSAGE_FLAGS_NO_AUTO_START.rawValue }
-    g_dbus_message_set_flags(message.pointer, GDBusMessageFlags(rawValue: flags))
-
+    let message = try methodCall(destination, path, interface, method, arguments, descriptors, options)
     let reply = try await send(message, timeoutMilliseconds: timeoutMilliseconds, what: "\(destination) (\(method))")
-    if let expecting {
-      let got = reply.arguments.map(\.signature).joined()
-      guard got == expecting else {
-        throw .badMessage("\(interface).\(method) answered with (\(got)) instead of (\(expecting))")
-      }
-    }
+    try check(reply, expecting, interface, method)
     return reply
   }
 
   private func send(
     _ message: GObjectReference, timeoutMilliseconds: Int?, what: String
   ) async throws(BusError) -> BusReply {
-    let timeout = timeoutMilliseconds.map { Int32(clamping: max($0, 1)) } ?? Int32.max  // G_MAXINT: no limit
+    let timeout = timeout(timeoutMilliseconds)
     let object = self.object
     let result = await asynchronously(BusReply.self) { cancellable, waiter in
       g_dbus_connection_send_message_with_reply(
@@ -97,13 +79,56 @@ extension BusConnection {
 private func replied(
   _ source: UnsafeMutablePointer<GObject>?, _ result: OpaquePointer?, _ data: UnsafeMutableRawPointer?
 ) {
+  Waiter.resume(data, finishedReply(source, result))
+}
+
+/// What came of a call that GDBus says has ended.
+func finishedReply(
+  _ source: UnsafeMutablePointer<GObject>?, _ result: OpaquePointer?
+) -> Result<BusReply, BusError> {
   var error: UnsafeMutablePointer<GError>?
   let connection = source.map { OpaquePointer($0) }
   guard let pointer = g_dbus_connection_send_message_with_reply_finish(connection, result, &error) else {
-    return Waiter<BusReply>.resume(data, .failure(consume(error)))
+    return .failure(consume(error))
   }
   let message = GObjectReference(owning: pointer)
-  Waiter.resume(data, Result { () throws(BusError) in try reply(of: message.pointer) })
+  return Result { () throws(BusError) in try reply(of: message.pointer) }
+}
+
+/// The message of a call.
+/// - Throws: `.invalid` for what cannot be sent.
+func methodCall(
+  _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue],
+  _ descriptors: [Int32], _ options: BusCallOptions
+) throws(BusError) -> GObjectReference {
+  try checkBusName(destination)
+  try checkObjectPath(path)
+  try checkInterface(interface)
+  try checkMember(method)
+  let body = try Variant.outgoing(arguments)
+  let list = try attach(descriptors)
+  let message = GObjectReference(owning: g_dbus_message_new_method_call(destination, path, interface, method))
+  if !arguments.isEmpty { g_dbus_message_set_body(message.pointer, body.pointer) }
+  if let list { g_dbus_message_set_unix_fd_list(message.pointer, UnsafeMutablePointer(list.pointer)) }
+  var flags = G_DBUS_MESSAGE_FLAGS_NONE.rawValue
+  if options.contains(.interactive) { flags |= G_DBUS_MESSAGE_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION.rawValue }
+  if options.contains(.noAutoStart) { flags |= G_DBUS_MESSAGE_FLAGS_NO_AUTO_START.rawValue }
+  g_dbus_message_set_flags(message.pointer, GDBusMessageFlags(rawValue: flags))
+  return message
+}
+
+/// GDBus's form of a limit; nil is none.
+func timeout(_ milliseconds: Int?) -> Int32 {
+  milliseconds.map { Int32(clamping: max($0, 1)) } ?? Int32.max  // G_MAXINT: no limit
+}
+
+/// - Throws: `.badMessage` where the answer has other types than its interface promises.
+func check(_ reply: BusReply, _ expecting: String?, _ interface: String, _ method: String) throws(BusError) {
+  guard let expecting else { return }
+  let got = reply.arguments.map(\.signature).joined()
+  guard got == expecting else {
+    throw .badMessage("\(interface).\(method) answered with (\(got)) instead of (\(expecting))")
+  }
 }
 
 private func reply(of message: OpaquePointer) throws(BusError) -> BusReply {

@@ -21,6 +21,16 @@ public struct BusCredentials: Sendable {
   public let pid: UInt32?
   /// A pidfd of that process, where the bus gives one (dbus-daemon from 1.15.8 on).
   public let process: BusDescriptor?
+
+  /// What GetConnectionCredentials answered, an a{sv}.
+  init(_ reply: BusReply, of name: String) throws(BusError) {
+    guard let facts = reply.arguments[0].asOptions, let uid = facts["UnixUserID"]?.asUInt32 else {
+      throw .badMessage("the bus does not say which user \(name) belongs to")
+    }
+    self.uid = uid
+    pid = facts["ProcessID"]?.asUInt32
+    process = try? reply.descriptor(facts["ProcessFD"])
+  }
 }
 
 extension BusConnection {
@@ -85,11 +95,7 @@ extension BusConnection {
   public func credentials(of name: String) async throws(BusError) -> BusCredentials {
     try checkBusName(name)
     let reply = try await askBus("GetConnectionCredentials", [.string(name)], expecting: "a{sv}")
-    guard let facts = reply.arguments[0].asOptions, let uid = facts["UnixUserID"]?.asUInt32 else {
-      throw .badMessage("the bus does not say which user \(name) belongs to")
-    }
-    return BusCredentials(
-      uid: uid, pid: facts["ProcessID"]?.asUInt32, process: try? reply.descriptor(facts["ProcessFD"]))
+    return try BusCredentials(reply, of: name)
   }
 
   /// The uid of the user behind a connection, by its unique name; the bus is asked once for each connection.

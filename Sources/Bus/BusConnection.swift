@@ -34,26 +34,16 @@ public final class BusConnection {
   ///   DBUS_SYSTEM_BUS_ADDRESS says it is. Only unix: addresses, since others carry no descriptors and no identities.
   /// - Throws: `.cannotConnect`, `.cancelled`.
   public static func open(address: String? = nil) async throws(BusError) -> BusConnection {
-    let address = if let address { address } else { try systemBusAddress() }
-    let parts = address.split(separator: ";")
-    guard !parts.isEmpty, parts.allSatisfy({ $0.hasPrefix("unix:") }), !address.utf8.contains(0) else {
-      throw .cannotConnect(address: address, reason: "only unix: addresses are spoken to")
-    }
+    let address = try BusAddress.checked(address)
     let result = await asynchronously(GObjectReference.self) { cancellable, waiter in
       g_dbus_connection_new_for_address(
-        address,
-        GDBusConnectionFlags(
-          rawValue: G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-            | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue),
-        nil, cancellable, connected, waiter)
+        address, BusAddress.clientFlags, nil, cancellable, connected, waiter)
     }
     let object: GObjectReference
     switch result {
     case .success(let opened): object = opened
     case .failure(.cancelled): throw .cancelled
-    case .failure(let error):
-      if case .failed(let reason) = error { throw .cannotConnect(address: address, reason: reason) }
-      throw .cannotConnect(address: address, reason: error.description)
+    case .failure(let error): throw .cannotConnect(address: address, reason: BusAddress.reason(error))
     }
     g_dbus_connection_set_exit_on_close(object.pointer, 0)
     guard let name = g_dbus_connection_get_unique_name(object.pointer) else {
@@ -62,15 +52,6 @@ public final class BusConnection {
     let connection = BusConnection(object, uniqueName: String(cString: name))
     connection.watchClosing()
     return connection
-  }
-
-  private static func systemBusAddress() throws(BusError) -> String {
-    var error: UnsafeMutablePointer<GError>?
-    guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &error) else {
-      throw .cannotConnect(address: "the system bus", reason: consume(error).description)
-    }
-    defer { g_free(address) }
-    return String(cString: address)
   }
 
   // MARK: Closing

@@ -34,6 +34,16 @@ public enum Policy: String, Sendable, CaseIterable {
   case biometrics = "biometrics"
   /// LAPolicy.deviceOwnerAuthentication: a registered finger, or the passcode.
   case owner = "owner"
+  /// The passcode alone (LAAccessControlOperation on an access control with devicePasscode).
+  case passcode = "passcode"
+
+  var need: AuthenticationContext.Need {
+    switch self {
+    case .biometrics: .biometry
+    case .owner: .presence
+    case .passcode: .passcode
+    }
+  }
 }
 
 /// Who ends a request, and so the error that it ends with.

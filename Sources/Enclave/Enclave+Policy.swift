@@ -5,13 +5,13 @@ extension Enclave {
   ///
   /// A finger must be a registered one, since what the context remembers can release secrets.
   /// - Returns: the constraints that are satisfied by what was shown.
-  /// - Throws: `.invalidContext`, `.notInteractive`, `.passcodeNeeded` (policy `owner`: give it with `providePasscode`
+  /// - Throws: `.invalidContext`, `.notInteractive`, `.passcodeNeeded` (policies `owner` and `passcode`: give it with `providePasscode`
   ///   and ask again), and what a wait for a finger ends with.
   public func evaluate(
     _ context: ContextID, owner: ContextOwner, policy: Policy, options: VerificationOptions = VerificationOptions(),
     progress: @escaping ProgressHandler = { _ in }
   ) async throws(EnclaveError) -> [Constraint] {
-    let need: AuthenticationContext.Need = policy == .owner ? .presence : .biometry
+    let need = policy.need
     var touch: Touch?
     while true {
       try requireContext(context, owner)
@@ -58,7 +58,9 @@ extension Enclave {
     _ context: ContextID, _ owner: ContextOwner, _ need: AuthenticationContext.Need, _ options: VerificationOptions,
     _ progress: @escaping ProgressHandler, isLocked: Bool = false
   ) async throws(EnclaveError) -> Touch? {
-    guard try !requireContext(context, owner).interactionNotAllowed else { throw .notInteractive }
+    guard try !requireContext(context, owner).interactionNotAllowed, options.allowsInteraction else {
+      throw .notInteractive
+    }
     guard need != .passcode else { throw await passcodeWanted(of: owner.user, isLocked ? .locked : .required) }
     if need == .both, contexts[context]?.hasPasscode(at: clock.uptime()) != true {
       // The passcode first: it is kept for the moment that a touch takes.

@@ -6,22 +6,28 @@ public struct VerificationOptions: Sendable, Hashable {
   public let maxTries: Int
   /// Fails with `.busy` where the reader serves another request, instead of waiting.
   public let noWait: Bool
+  /// Whether the request may prompt; `.notInteractive` where it would have to and may not.
+  public let allowsInteraction: Bool
 
   /// 30 seconds, three tries, waits for a busy reader.
   public init() {
     timeout = 30
     maxTries = 3
     noWait = false
+    allowsInteraction = true
   }
 
   /// Options with these values.
   /// - Throws: `.parameter` where one is out of its range.
-  public init(timeout: Int = 30, maxTries: Int = 3, noWait: Bool = false) throws(EnclaveError) {
+  public init(
+    timeout: Int = 30, maxTries: Int = 3, noWait: Bool = false, allowsInteraction: Bool = true
+  ) throws(EnclaveError) {
     guard (1...300).contains(timeout) else { throw .parameter("timeout is \(timeout); it must be 1 to 300 seconds") }
     guard (1...5).contains(maxTries) else { throw .parameter("max-tries is \(maxTries); it must be 1 to 5") }
     self.timeout = timeout
     self.maxTries = maxTries
     self.noWait = noWait
+    self.allowsInteraction = allowsInteraction
   }
 }
 

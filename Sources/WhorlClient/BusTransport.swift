@@ -10,13 +10,13 @@ public import SecretMemory
 @GLibActor
 public final class BusTransport: WhorlTransport {
   /// The most bytes that a secret may have on its way here.
-  public nonisolated static let secretLimit = 16 << 20
+  public nonisolated static let secretLimit = WhorlCall.secretLimit
 
   /// How long a cancelled request waits for the daemon to end it.
   private static let endingTimeout = 3_000
-  private static let path = "/org/whorl"
-  private static let authentication = "org.whorl.Authentication1"
-  static let keychain = "org.whorl.Keychain1"
+  private static let path = WhorlCall.path
+  private static let authentication = WhorlCall.authentication
+  static let keychain = WhorlCall.keychain
 
   private let address: String?
   private let link: ServiceLink
@@ -88,18 +88,15 @@ public final class BusTransport: WhorlTransport {
   public func createContext(
     reuseSeconds: UInt32, interactionNotAllowed: Bool, promptsItself: Bool
   ) async throws(WhorlError) -> WhorlContext {
-    var options: [String: BusValue] = [:]
-    if reuseSeconds > 0 { options["reuse-duration"] = .uint32(reuseSeconds) }
-    if interactionNotAllowed { options["interaction-not-allowed"] = .boolean(true) }
-    if promptsItself { options["prompts-itself"] = .boolean(true) }
-    let reply = try await call(Self.authentication, "CreateContext", [.options(options)], expecting: "u")
-    return WhorlContext(number: reply.arguments[0].asUInt32 ?? 0, daemon: reply.sender)
+    let reply = try await call(
+      .createContext(
+        reuseSeconds: reuseSeconds, interactionNotAllowed: interactionNotAllowed, promptsItself: promptsItself))
+    return reply.context
   }
 
   /// InvalidateContext.
   public func invalidate(_ context: WhorlContext) async throws(WhorlError) {
-    _ = try await call(
-      Self.authentication, "InvalidateContext", [.uint32(context.number)], expecting: "", daemon: context.daemon)
+    _ = try await call(.invalidate(context), daemon: context.daemon)
   }
 
   /// EvaluatePolicy.
@@ -109,11 +106,9 @@ public final class BusTransport: WhorlTransport {
   ) async throws(WhorlError) -> [WhorlConstraint] {
     let reply = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
       try await self.call(
-        Self.authentication, "EvaluatePolicy",
-        [.uint32(context.number), .string(policy.rawValue), .string(prompt.reason), .options(options)],
-        expecting: "as", daemon: context.daemon, timeoutMilliseconds: nil)
+        .evaluate(policy, context, prompt.reason, options), daemon: context.daemon, timeoutMilliseconds: nil)
     }
-    return (reply.arguments[0].asStrings ?? []).map(WhorlConstraint.init)
+    return reply.constraints
   }
 
   /// ProvidePasscode.
@@ -144,10 +139,8 @@ public final class BusTransport: WhorlTransport {
     _ method: String, _ secret: borrowing SecretBytes, _ context: WhorlContext
   ) async throws(WhorlError) {
     let file = try seal(secret)
-    // A passcode may be checked slowly, and by modules that wait on purpose.
     _ = try await call(
-      Self.authentication, method, [.uint32(context.number), .handle(0)], file: file, expecting: "",
-      daemon: context.daemon, timeoutMilliseconds: 120_000)
+      .provide(method, context), file: file, daemon: context.daemon, timeoutMilliseconds: WhorlCall.passcodeTimeout)
   }
 
   /// AdoptFingers.
@@ -189,7 +182,7 @@ public final class BusTransport: WhorlTransport {
   public func makeRecoveryKey(in context: WhorlContext) async throws(WhorlError) -> SecretBytes {
     let reply = try await call(
       Self.authentication, "MakeRecoveryKey", [.uint32(context.number)], expecting: "h", daemon: context.daemon)
-    return try secret(of: reply)
+    return try reply.secret()
   }
 
   /// RevokeRecoveryKey.
@@ -220,9 +213,7 @@ public final class BusTransport: WhorlTransport {
 
   /// Cancel.
   public func cancel(_ context: WhorlContext, how: WhorlCancelKind) async throws(WhorlError) {
-    _ = try await call(
-      Self.authentication, "Cancel", [.uint32(context.number), .string(how.rawValue)], expecting: "",
-      daemon: context.daemon)
+    _ = try await call(.cancel(context, how), daemon: context.daemon)
   }
 
   /// Authenticate.
@@ -251,29 +242,15 @@ public final class BusTransport: WhorlTransport {
     _ attributes: WhorlAttributes, accessControl: WhorlAccessControl, context: WhorlContext?,
     secret: borrowing SecretBytes
   ) async throws(WhorlError) {
-    var options = accessControl.values
-    if let context { options["context"] = .uint32(context.number) }
     let file = try seal(secret)
-    _ = try await call(
-      Self.keychain, "Add", [.options(attributes.values), .options(options), .handle(0)], file: file, expecting: "",
-      daemon: context?.daemon)
+    _ = try await call(.add(attributes, accessControl, context), file: file, daemon: context?.daemon)
   }
 
   /// CopyMatching.
   public func items(
     matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool, after reference: [UInt8]?
   ) async throws(WhorlError) -> [WhorlItem] {
-    var options: [String: BusValue] = [:]
-    if limit > 0 { options["limit"] = .uint32(limit) }
-    if includingInvalidated { options["invalidated"] = .boolean(true) }
-    if let reference { options["after"] = .bytes(reference) }
-    let reply = try await call(
-      Self.keychain, "CopyMatching", [.options(query.values), .options(options)], expecting: "aa{sv}")
-    var items: [WhorlItem] = []
-    for value in reply.arguments[0].asArray ?? [] {
-      items.append(WhorlItem(try self.options(value, "CopyMatching")))
-    }
-    return items
+    try await call(.items(query, limit, includingInvalidated, reference)).items
   }
 
   /// CopySecret.
@@ -282,30 +259,10 @@ public final class BusTransport: WhorlTransport {
     progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> SecretBytes {
     let reply = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
-      var options = options
-      options["reason"] = .string(prompt.reason)
-      return try await self.call(
-        Self.keychain, "CopySecret", [.uint32(context.number), .options(query.values), .options(options)],
-        expecting: "h", daemon: context.daemon, timeoutMilliseconds: nil)
+      try await self.call(
+        .secret(query, context, prompt.reason, options), daemon: context.daemon, timeoutMilliseconds: nil)
     }
-    return try secret(of: reply)
-  }
-
-  /// The secret whose descriptor is what a call answered.
-  func secret(of reply: BusReply) throws(WhorlError) -> SecretBytes {
-    let descriptor: BusDescriptor
-    do { descriptor = try reply.descriptor(reply.arguments[0]) } catch {
-      throw WhorlError(.badAnswer, "The daemon's answer came without the secret's descriptor.")
-    }
-    do {
-      return try descriptor.withDescriptor { file throws(SecretMemoryError) in
-        try SecretFile.take(file, limit: Self.secretLimit)
-      }
-    } catch .outOfMemory, .initialisationFailed {
-      throw WhorlError(.secretMemory, "There is no guarded memory for the secret; raise the limit on locked memory.")
-    } catch {
-      throw WhorlError(.badAnswer, "The secret that came from the daemon cannot be taken: \(error)")
-    }
+    return try reply.secret()
   }
 
   /// Update without a new secret.
@@ -331,14 +288,9 @@ public final class BusTransport: WhorlTransport {
     _ context: WhorlContext, _ prompt: WhorlPrompt, _ progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) {
     _ = try await prompting(in: context, prompt, progress) { (options) throws(WhorlError) in
-      var options = options.merging(accessControl?.values ?? [:]) { $1 }
-      options["reason"] = .string(prompt.reason)
-      return try await self.call(
-        Self.keychain, "Update",
-        [
-          .uint32(context.number), .options(query.values), .options(changes.values),
-          .array(element: "h", file == nil ? [] : [.handle(0)]), .options(options),
-        ], file: file, expecting: "", daemon: context.daemon, timeoutMilliseconds: nil)
+      try await self.call(
+        .update(query, changes, accessControl, hasSecret: file != nil, context, prompt.reason, options), file: file,
+        daemon: context.daemon, timeoutMilliseconds: nil)
     }
   }
 
@@ -362,10 +314,7 @@ public final class BusTransport: WhorlTransport {
 
   /// Delete.
   public func delete(matching query: WhorlAttributes, all: Bool) async throws(WhorlError) -> Int {
-    let reply = try await call(
-      Self.keychain, "Delete", [.options(query.values), .options(all ? ["all": .boolean(true)] : [:])],
-      expecting: "u")
-    return Int(reply.arguments[0].asUInt32 ?? 0)
+    try await call(.delete(query, all: all)).count
   }
 
   // MARK: Calls
@@ -377,6 +326,15 @@ public final class BusTransport: WhorlTransport {
     try await link.call(
       Self.path, Self.keychain, method, arguments, descriptors: descriptors, expecting: expecting, daemon: daemon,
       timeoutMilliseconds: nil)
+  }
+
+  func call(
+    _ call: WhorlCall, file: BusDescriptor? = nil, daemon: String? = nil,
+    timeoutMilliseconds: Int? = BusConnection.usualTimeout
+  ) async throws(WhorlError) -> BusReply {
+    try await self.call(
+      call.interface, call.method, call.arguments, file: file, expecting: call.expecting, daemon: daemon,
+      timeoutMilliseconds: timeoutMilliseconds)
   }
 
   func call(
@@ -400,9 +358,7 @@ public final class BusTransport: WhorlTransport {
   ) async throws(WhorlError) -> BusReply {
     lastOperation += 1
     let operation = lastOperation
-    var options: [String: BusValue] = ["operation": .uint64(operation)]
-    if let seconds = prompt.timeoutSeconds { options["timeout"] = .uint32(seconds) }
-    if let tries = prompt.maxTries { options["max-tries"] = .uint32(tries) }
+    let options = prompt.options.merging(["operation": .uint64(operation)]) { $1 }
 
     let peer = try await (link ?? self.link).current()
     let subscription: BusSubscription
@@ -426,19 +382,10 @@ public final class BusTransport: WhorlTransport {
         // In a task of its own, since this one is cancelled; waited for, so that the reader is free again after.
         await Task { @GLibActor in
           _ = try? await self.call(
-            Self.authentication, "Cancel", [.uint32(context.number), .string(WhorlCancelKind.app.rawValue)],
-            expecting: "", daemon: context.daemon, timeoutMilliseconds: Self.endingTimeout)
+            .cancel(context, .app), daemon: context.daemon, timeoutMilliseconds: Self.endingTimeout)
         }.value
       }
       throw error
-    }
-  }
-
-  func seal(_ secret: borrowing SecretBytes) throws(WhorlError) -> BusDescriptor {
-    do throws(SecretMemoryError) {
-      return BusDescriptor(owning: try SecretFile.seal(secret, name: "whorl"))
-    } catch {
-      throw WhorlError(.secretMemory, "The secret cannot be handed over: \(error)")
     }
   }
 

@@ -79,7 +79,7 @@ final class ServiceLink {
       peer = try await find()
       uid = try await peer.bus.credentials(of: peer.name).uid
     } catch {
-      let problem = connectError(error)
+      let problem = WhorlError(connectingTo: service, error)
       // fprintd on its name keeps whorld, which needs both, from starting.
       if problem.code == .noDaemon, service == Self.whorld, let bus, !bus.isClosed,
         (try? await bus.owner(of: Self.fprint)) != nil
@@ -88,10 +88,7 @@ final class ServiceLink {
       }
       throw problem
     }
-    guard uid == 0 || uid == geteuid() else {
-      throw WhorlError(
-        .impostor, "The bus name \(service) belongs to user \(uid) instead of root; have the administrator look at it.")
-    }
+    try checkOwner(uid, of: service)
     if mustBeWhorld { try await requireWhorld(peer) }
     if onAuthorizing != nil { listen(to: peer) }
     return peer
@@ -105,7 +102,9 @@ final class ServiceLink {
   /// whorld has both names, and has org.whorl first.
   private func requireWhorld(_ peer: Peer) async throws(WhorlError) {
     let owner: String?
-    do throws(BusError) { owner = try await peer.bus.owner(of: Self.whorld) } catch { throw connectError(error) }
+    do throws(BusError) { owner = try await peer.bus.owner(of: Self.whorld) } catch {
+      throw WhorlError(connectingTo: service, error)
+    }
     guard owner == peer.name else { throw Self.otherDaemon }
   }
 
@@ -138,19 +137,6 @@ final class ServiceLink {
     return Peer(bus: bus, name: owner)
   }
 
-  private func connectError(_ error: BusError) -> WhorlError {
-    switch error {
-    case .cancelled: WhorlError(.cancelled, "The request was cancelled.")
-    case .timedOut: WhorlError(.noAnswer, "The bus did not start \(service) in time; see its log.")
-    case .cannotConnect(let address, let reason):
-      WhorlError(.noDaemon, "There is no bus at \(address) (\(reason)); start the D-Bus system bus.")
-    case .remote("org.freedesktop.DBus.Error.ServiceUnknown", _):
-      WhorlError(.noDaemon, "Nothing on the bus is called \(service); install Whorl or start whorld.")
-    case .remote(_, let message): WhorlError(.noDaemon, "The bus cannot start \(service): \(message)")
-    default: WhorlError(.noDaemon, "\(service) cannot be reached: \(error)")
-    }
-  }
-
   /// Calls a method of the service.
   ///
   /// - Parameters:
@@ -165,9 +151,7 @@ final class ServiceLink {
     while true {
       attempts -= 1
       let peer = try await current()
-      if let daemon, daemon != peer.name {
-        throw WhorlError(.invalidContext, "The daemon was started anew since; authenticate again.")
-      }
+      if let daemon, daemon != peer.name { throw .startedAnew }
       do throws(BusError) {
         return try await peer.bus.call(
           destination: peer.name, path: path, interface: interface, method: method, arguments: arguments,
@@ -175,44 +159,13 @@ final class ServiceLink {
           options: options.union(.noAutoStart))
       } catch {
         // That instance has gone before it got the call: whoever came after it may have it instead.
-        if case .remote(let name, _) = error, Self.isUndelivered(name) {
+        if error.isUndelivered {
           self.peer = nil
           if attempts > 0, daemon == nil { continue }
         }
-        if case .closed = error { self.peer = nil }
-        throw callError(error, method)
+        if error.meansGone { self.peer = nil }
+        throw WhorlError(calling: method, error)
       }
-    }
-  }
-
-  private static func isUndelivered(_ errorName: String) -> Bool {
-    errorName == "org.freedesktop.DBus.Error.ServiceUnknown" || errorName == "org.freedesktop.DBus.Error.NameHasNoOwner"
-  }
-
-  private func callError(_ error: BusError, _ method: String) -> WhorlError {
-    let gone = WhorlError(.disconnected, "The daemon went away in the middle of the request; try again.")
-    switch error {
-    case .cancelled: return WhorlError(.cancelled, "The request was cancelled.")
-    case .closed: return gone
-    case .timedOut: return WhorlError(.noAnswer, "The daemon does not answer (\(method)); restart whorld.")
-    case .badMessage: return WhorlError(.badAnswer, "The daemon's answer makes no sense: \(error)")
-    case .invalid(let what): return WhorlError(.param, "The request cannot be sent: \(what)")
-    case .remote(let name, let message):
-      switch name {
-      case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
-        "org.freedesktop.DBus.Error.NameHasNoOwner":
-        self.peer = nil
-        return gone
-      case "org.freedesktop.DBus.Error.AccessDenied": return WhorlError(.denied, "The bus forbids it: \(message)")
-      case "org.freedesktop.DBus.Error.LimitsExceeded":
-        return WhorlError(.busy, "Too many requests at once: \(message)")
-      case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownObject",
-        "org.freedesktop.DBus.Error.UnknownInterface":
-        return WhorlError(
-          .unsupported, "The daemon does not know \(method); it is of another version than this program.")
-      default: return WhorlError(WhorlError.Code(busName: name), message)
-      }
-    case .cannotConnect, .nameTaken, .failed: return WhorlError(.disconnected, "The bus failed: \(error)")
     }
   }
 }

@@ -167,6 +167,8 @@ public enum WhorlPolicy: String, Hashable, Sendable {
   case biometrics
   /// Fingers, or the passcode.
   case owner
+  /// The passcode alone.
+  case passcode
 }
 
 /// How a running request is ended.
@@ -187,12 +189,17 @@ public struct WhorlPrompt: Hashable, Sendable {
   public var timeoutSeconds: UInt32?
   /// How many touches: 1 to 5.
   public var maxTries: UInt32?
+  /// Whether the request fails with `.notInteractive` rather than prompt.
+  public var interactionNotAllowed = false
 
   /// A prompt for this reason.
-  public init(reason: String, timeoutSeconds: UInt32? = nil, maxTries: UInt32? = nil) {
+  public init(
+    reason: String, timeoutSeconds: UInt32? = nil, maxTries: UInt32? = nil, interactionNotAllowed: Bool = false
+  ) {
     self.reason = reason
     self.timeoutSeconds = timeoutSeconds
     self.maxTries = maxTries
+    self.interactionNotAllowed = interactionNotAllowed
   }
 }
 
@@ -293,12 +300,14 @@ public struct WhorlStatus: Hashable, Sendable {
   public var unreadable: [String] = []
   /// Those that open a login but no secret.
   public var unregistered: [String] = []
-  /// "available", "no-reader", "not-enrolled", "locked-out" or "failed".
+  /// "available", "no-reader", "not-enrolled", "not-trusted", "locked-out" or "failed".
   public var biometry = ""
   /// Whether no finger counts after too many misses until the passcode was given, whatever ``biometry`` is.
   public var isLockedOut = false
   /// Why biometry failed.
   public var biometryError = ""
+  /// Bytes that change when a finger that opens secrets is enrolled or deleted, and only then; empty where there is none.
+  public var biometrySet: [UInt8] = []
   /// Misses in a row so far.
   public var misses = 0
   /// Misses in a row that lock biometry.

@@ -80,7 +80,8 @@ final class AgentDesk {
 
   /// Runs a request of a caller's; where that comes to want the passcode, has it asked for and runs the request again.
   func run<R: Sendable>(
-    _ subject: PromptSubject, seconds: Int, for caller: Caller, progress: @escaping ProgressHandler,
+    _ subject: PromptSubject, _ verification: VerificationRequest, for caller: Caller,
+    progress: @escaping ProgressHandler,
     _ body: @escaping @GLibActor (PromptScope, @escaping ProgressHandler) async throws -> R
   ) async throws -> R {
     let scope = PromptScope(
@@ -92,9 +93,10 @@ final class AgentDesk {
     defer { requests[request.number] = nil }
     return try await request.run {
       (request.reuse, request.mayPrompt) = try await self.enclave.prompts(of: scope.context, owner: scope.owner)
+      request.mayPrompt = request.mayPrompt && verification.options.allowsInteraction
       // Before anything is asked for: what is shown, for a finger or the passcode, is what the request gets.
       try await subject.item?.find()
-      return try await self.complete(request, seconds, scope, progress, body)
+      return try await self.complete(request, verification.passcodeSeconds, scope, progress, body)
     }
   }
 

@@ -78,7 +78,7 @@ final class AuthenticationFace: BusHandler {
     case ("EvaluatePolicy", 4):
       guard let name = arguments[1].asString, let policy = Policy(rawValue: name) else {
         throw BusMethodError.whorl(
-          "Unsupported", "This version of Whorl has no such policy; use \"biometrics\" or \"owner\".")
+          "Unsupported", "This version of Whorl has no such policy; use \"biometrics\", \"owner\" or \"passcode\".")
       }
       let request = try VerificationRequest(arguments[3])
       let context = try CallFrame.context(arguments[0])
@@ -257,6 +257,7 @@ struct VerificationRequest: Sendable {
     passcodeSeconds = timeout ?? Self.usualPasscodeSeconds
     options = try VerificationOptions(
       timeout: timeout ?? 30, maxTries: Int(try keys.number("max-tries") ?? 3),
-      noWait: try keys.flag("no-wait") ?? false)
+      noWait: try keys.flag("no-wait") ?? false,
+      allowsInteraction: try keys.flag("interaction-not-allowed").map { !$0 } ?? true)
   }
 }

@@ -67,7 +67,7 @@ struct CallFrame {
     _ body: @escaping @GLibActor (PromptScope, @escaping ProgressHandler) async throws -> R
   ) async throws -> R {
     try await withProgress(request, for: caller) { progress in
-      try await desk.run(subject, seconds: request.passcodeSeconds, for: caller, progress: progress, body)
+      try await desk.run(subject, request, for: caller, progress: progress, body)
     }
   }
 

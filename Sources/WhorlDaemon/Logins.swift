@@ -39,6 +39,9 @@ final class Logins {
     let wantsPasscode = try options.flag("passcode-after-boot") ?? false
     let request = try VerificationRequest(&options)
     try options.finish()
+    guard request.options.allowsInteraction else {
+      throw BusMethodError.whorl("Param", "Authenticate always asks for a finger; leave interaction-not-allowed out.")
+    }
     let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
     let key = LoginKey(
       user: account.user, service: arguments[1].asString ?? "", asker: await sessions.person(of: caller.connection))

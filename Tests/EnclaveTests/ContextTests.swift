@@ -29,6 +29,38 @@ struct `Authentication contexts` {
     #expect(await enclaveError { _ = try await bench.get("mail", in: context, owner: impostor) } == .invalidContext)
   }
 
+  @Test func `refuse a single request that may not prompt, and cover one that needs no prompt`() async throws {
+    let bench = try Bench()
+    try await bench.enrol()
+    try await bench.store("s3cret", as: "mail", .userPresence)
+    let context = try await bench.context(reuse: 60)
+    let silent = try VerificationOptions(allowsInteraction: false)
+    let enclave = bench.enclave
+    #expect(
+      await enclaveError { _ = try await enclave.evaluate(context, owner: .alice, policy: .owner, options: silent) }
+        == .notInteractive)
+    #expect(bench.sensor.armings.events.isEmpty)
+    try await bench.givePasscode(to: context)
+    #expect(
+      try await enclave.evaluate(context, owner: .alice, policy: .owner, options: silent)
+        == [.userPresence, .devicePasscode])
+    #expect(bench.sensor.armings.events.isEmpty)
+  }
+
+  @Test func `take the passcode alone for the policy of that name, however many fingers there are`() async throws {
+    let bench = try Bench()
+    try await bench.enrol()
+    let context = try await bench.context()
+    let enclave = bench.enclave
+    #expect(
+      await enclaveError { _ = try await enclave.evaluate(context, owner: .alice, policy: .passcode) }
+        == .passcodeNeeded(.required))
+    try await bench.givePasscode(to: context)
+    #expect(
+      try await enclave.evaluate(context, owner: .alice, policy: .passcode) == [.userPresence, .devicePasscode])
+    #expect(bench.sensor.armings.events.isEmpty)
+  }
+
   @Test(arguments: [-1, 301, Int.min, Int.max])
   func `refuse a reuse time out of range, by name`(reuse: Int) async throws {
     let bench = try Bench()

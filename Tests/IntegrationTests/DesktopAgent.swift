@@ -38,6 +38,8 @@ final class OddAgent: BusHandler {
   /// What it was told, as words.
   private(set) var heard: [String] = []
   private(set) var details: [[String: BusValue]] = []
+  /// The number of the request that it was told of last.
+  private(set) var request = BusValue.uint64(0)
   private let answer: @GLibActor (BusCall) async throws -> BusAnswer
   private var registration: BusRegistration?
 
@@ -61,6 +63,7 @@ final class OddAgent: BusHandler {
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
     heard.append(call.method)
+    if let number = call.arguments.first { request = number }
     if let last = call.arguments.last?.asOptions { details.append(last) }
     guard call.method == "RequestPasscode" else { return BusAnswer() }
     return try await answer(call)
