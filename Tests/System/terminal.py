@@ -6,6 +6,7 @@ import pwd
 import re
 import select
 import signal
+import sys
 import termios
 import time
 
@@ -113,6 +114,11 @@ class Terminal:
     def is_as_before(self):
         """Whether the terminal is as the program found it."""
         return termios.tcgetattr(self.slave) == self.before
+
+    @property
+    def waiting(self):
+        """How many bytes of whole lines were typed and not read yet."""
+        return int.from_bytes(fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     @property
     def left_over(self):

@@ -88,8 +88,10 @@ class World:
         with open("/etc/hosts", "a") as file:
             file.write(f"127.0.0.1 {os.uname().nodename}\n")
 
-    def set_options(self, options="", text=COMMON):
+    def set_options(self, options="", text=COMMON, simultaneous=True):
         """Writes the service files anew, with these options of the module's."""
+        if not simultaneous:
+            text = text.replace("simultaneous ", "")
         shutil.rmtree("/etc/pam.d")
         os.mkdir("/etc/pam.d")
         text = text.format(options=options).replace("pam_whorl.so", "/run/whorl/pam_whorl.so")
