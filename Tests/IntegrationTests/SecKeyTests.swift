@@ -1,6 +1,7 @@
 import Bus
 import Foundation
 import GLibLoop
+import SecretMemory
 import Security
 import TestKit
 import Testing
@@ -296,6 +297,64 @@ import WhorlClient
     ]
     let checked = try await RunningProgram.run("/usr/bin/openssl", arguments)
     #expect(checked.status == 0, "\(checked.text)\(checked.errorText)")
+  }
+
+  @Test func `A key that the command made is one of the enclave's`() async throws {
+    let world = try await world()
+    let made = try await world.whorl(["key", "generate", "login", "--type", "p256", "--require", "none"])
+    #expect(made.status == 0, "\(made.errorText)")
+    let raw = try await world.whorl(["key", "public", "login", "--raw"])
+    try await world.keychain {
+      let ofCommand: [String: Any] = [
+        kSecAttrApplicationTag: Data("whorl:login".utf8), kSecAttrAccessGroup: "", kSecReturnRef: true,
+        kSecAttrTokenID: kSecAttrTokenIDSecureEnclave,
+      ]
+      let key = try find(query("", ofCommand))
+      #expect(try verifies(key, sign(key).signature))
+      let form = SecKeyCopyExternalRepresentation(try #require(SecKeyCopyPublicKey(key)), nil)
+      #expect(form.map { Array($0 as Data) } == raw.output)
+      // A plain key of the same tag is none of the command's.
+      _ = try make(
+        parameters("", inEnclave: false, [kSecAttrApplicationTag: Data("whorl:plain".utf8), kSecAttrAccessGroup: ""]))
+    }
+    #expect(try await world.whorl(["key", "list"]).text == "login\tp256\tnone\n")
+  }
+
+  @Test func `What is kept in the place of a key and is not it does not sign`() async throws {
+    let world = try await world()
+    try await world.keychain {
+      let (one, other) = (
+        try make(parameters("one", inEnclave: false)), try make(parameters("other", inEnclave: false))
+      )
+      var attributes = WhorlAttributes(itemClass: "key")
+      attributes.keyClass = "symmetric"
+      attributes.keyType = "ec-p256"
+      attributes.accessGroup = "torn"
+      let publicKey = try #require(SecKeyCopyPublicKey(one))
+      attributes.generic = try Array(#require(SecKeyCopyExternalRepresentation(publicKey, nil)) as Data)
+      for (name, form) in [
+        ("another", try #require(SecKeyCopyExternalRepresentation(other, nil)) as Data), ("short", Data([4, 1])),
+        ("none", Data()),
+      ] {
+        attributes.applicationTag = Array(tag(name))
+        var secret = try SecretBytes(count: form.count)
+        secret.withUnsafeMutableBytes { _ = form.copyBytes(to: $0) }
+        try WhorlEnclave.transport.add(attributes, accessControl: WhorlAccessControl(), context: nil, secret: secret)
+        let torn = try find(query(name, [kSecAttrAccessGroup: "torn", kSecReturnRef: true]))
+        #expect(torn == one)
+        #expect(sign(torn).status == errSecDecode)
+        var error: Unmanaged<CFError>?
+        #expect(SecKeyCopyExternalRepresentation(torn, &error) == nil)
+        #expect(error?.takeRetainedValue().code == Int(errSecDecode))
+      }
+      attributes.generic = [1, 2]
+      attributes.applicationTag = Array(tag("public"))
+      let empty = try SecretBytes(count: 0)
+      try WhorlEnclave.transport.add(attributes, accessControl: WhorlAccessControl(), context: nil, secret: empty)
+      var found: AnyObject?
+      let damaged = query("public", [kSecAttrAccessGroup: "torn", kSecReturnRef: true])
+      #expect(SecItemCopyMatching(damaged, &found) == errSecDecode)
+    }
   }
 
   @Test func `Sixteen tasks sign with one key at once`() async throws {
