@@ -114,6 +114,7 @@ import WhorlClient
       #expect(SecItemDelete([kSecValueRef: found] as CFDictionary) == errSecSuccess)
       #expect(SecItemDelete([kSecValueRef: found] as CFDictionary) == errSecItemNotFound)
       #expect(sign(found).status == errSecItemNotFound)
+      #expect(SecItemAdd([kSecValueRef: found] as CFDictionary, nil) == errSecInvalidItemRef)
     }
   }
 

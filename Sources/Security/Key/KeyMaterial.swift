@@ -70,7 +70,10 @@ extension ItemAddition {
       switch key.holder {
       case .publicHalf: material = try KeyMaterial(key.publicKey)
       case .process(let held): material = try KeyMaterial(held.key)
-      case .keychain:
+      case .keychain(let stored):
+        guard try stored.isKept() else {
+          throw ItemRequestError(errSecInvalidItemRef, "the key was deleted from the keychain")
+        }
         throw ItemRequestError(errSecDuplicateItem, "the keychain has this private key already")
       }
     } else {

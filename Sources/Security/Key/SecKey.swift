@@ -88,6 +88,15 @@ struct StoredPrivateKey: Sendable {
     return query
   }
 
+  /// Whether the keychain has it still.
+  func isKept() throws(ItemRequestError) -> Bool {
+    do throws(WhorlError) {
+      return try !transport.items(matching: query, limit: 1, includingInvalidated: true, after: nil).isEmpty
+    } catch {
+      throw ItemRequestError(error)
+    }
+  }
+
   /// A signature of the enclave's.
   func sign(_ data: [UInt8], by algorithm: SignatureAlgorithm) throws(ItemRequestError) -> [UInt8] {
     // The hash of a message is as good, and small.
