@@ -3,7 +3,7 @@
 #   make             build the programs and the PAM module into build/
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
-#   make test-system the PAM module in real programs (sudo, su, login, polkit), in namespaces; part of make test. NAMES=
+#   make test-system the PAM module in real programs (sudo, su, login, polkit, sshd, i3lock and others), in namespaces; part of make test. NAMES=
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
 #   make bench       speed and size of the keychain: ITEMS="10 1000 100000"
 #   make fuzz        hostile rows, keybags, export files and queries: SECONDS=600 each; what fails is in build/fuzz

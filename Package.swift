@@ -41,6 +41,7 @@ let testTargets: [Target] = [
   program("keeper-soak", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"], path: "Tests/keeper-soak"),
   program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
+  program("keychain-storm", ["Security"], path: "Tests/keychain-storm"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
@@ -80,7 +81,7 @@ let testTargets: [Target] = [
     [
       "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
       "KeyPairs",
-      "SecretMemory", "ReaderLink",
+      "SecretMemory", "ReaderLink", "keychain-storm",
     ], exclude: ["Scripts"]),
 ]
 

@@ -78,6 +78,9 @@ struct Conversation: ~Copyable {
     return watch
   }
 
+  /// Whether the program was stopped since the question was put, or is about to be.
+  var wasStopped: Bool { lane == .terminal && terminal.isQuiet && signals.holdsStop }
+
   /// Whether the person is in the middle of a password.
   var isTyping: Bool { !line.isEmpty }
 

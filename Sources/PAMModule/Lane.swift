@@ -49,12 +49,14 @@ enum KnownService {
       || equals(service, "chsh") || equals(service, "chfn") || equals(service, "newgrp") || equals(service, "vlock")
   }
 
+  /// sshd and the like say "localhost" of who comes through a tunnel, where they look names up.
   private static func isBackground(_ service: CText) -> Bool {
     equals(service, "cron") || equals(service, "crond") || equals(service, "atd") || equals(service, "cups")
       || equals(service, "dovecot") || equals(service, "imap") || equals(service, "pop3") || equals(service, "smtp")
       || equals(service, "samba") || equals(service, "ftp") || equals(service, "vsftpd") || equals(service, "proftpd")
       || equals(service, "ppp") || equals(service, "xrdp-sesman") || equals(service, "remote")
-      || equals(service, "rlogin") || equals(service, "rsh") || equals(service, "rexec")
+      || equals(service, "rlogin") || equals(service, "rsh") || equals(service, "rexec") || equals(service, "sshd")
+      || equals(service, "cockpit")
   }
 }
 

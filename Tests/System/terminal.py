@@ -48,6 +48,8 @@ class Terminal:
                 os.dup2(slave, 2)
                 if third is not None:
                     os.dup2(third, 3)
+                    # Where it was 3 before.
+                    os.set_inheritable(3, True)
                 os.closerange(3 if third is None else 4, 256)
                 os.initgroups(user, entry.pw_gid)
                 os.setgid(entry.pw_gid)

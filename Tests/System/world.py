@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -31,8 +32,8 @@ def run(*command, **options):
 
 
 class World:
-    def __init__(self, module, programs):
-        self.module, self.programs = module, programs
+    def __init__(self, module, programs, more):
+        self.module, self.programs, self.more = module, programs, more
         self.children = []
         self.whorld = self.polkit = None
         self.mount()
@@ -51,6 +52,9 @@ class World:
             os.makedirs(work)
             run("mount", "-t", "overlay", "overlay", "-o",
                 f"lowerdir=/{name},upperdir={upper},workdir={work}", f"/{name}")
+        if os.path.isdir(f"{self.more}/usr"):
+            # The programs that programs.sh has fetched.
+            run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={self.more}/usr:/usr", "/usr")
         os.makedirs("/run/dbus")
         os.makedirs("/run/whorl")
         os.makedirs("/run/lock", exist_ok=True)
@@ -83,7 +87,8 @@ class World:
         shutil.rmtree("/etc/pam.d")
         os.mkdir("/etc/pam.d")
         text = text.format(options=options).replace("pam_whorl.so", "/run/whorl/pam_whorl.so")
-        for name in ("sudo", "sudo-i", "su", "su-l", "login", "polkit-1", "other", "cron"):
+        for name in ("sudo", "sudo-i", "su", "su-l", "login", "polkit-1", "other", "cron", "doas", "i3lock",
+                     "greetd", "greetd-greeter"):
             with open(f"/etc/pam.d/{name}", "w") as file:
                 file.write(("auth sufficient pam_rootok.so\n" if name.startswith("su") and "sudo" not in name else "")
                            + text)
@@ -142,6 +147,11 @@ class World:
     def next_call(self):
         """What the scripted whorld was asked next."""
         return json.loads(self.whorld.stdout.readline())
+
+    @property
+    def was_called(self):
+        """Whether the scripted whorld was asked for more than `next_call` has given."""
+        return bool(select.select([self.whorld.stdout], [], [], 0)[0])
 
     def tell(self, *steps):
         """Has the scripted whorld do more in the call that runs."""
