@@ -63,7 +63,8 @@ let testTargets: [Target] = [
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "PAMStacks", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlClient", "KeychainArchive",
+      "WhorlCommand", "PAMStacks", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlAgent", "WhorlClient",
+      "KeychainArchive",
       "GLibLoop",
       "SecretMemory",
       "CPosix", "TestKit",
@@ -156,7 +157,7 @@ let package = Package(
       ]),
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
-    library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
+    library("WhorlClient", ["Bus", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
