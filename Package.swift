@@ -33,13 +33,14 @@ func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target
 let testTargets: [Target] = [
   .target(name: "CGabor", path: "Tests/CGabor"),
   .target(
-    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor"], path: "Tests/TestKit",
+    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor", "GLibLoop"], path: "Tests/TestKit",
     exclude: ["Scripts"],
     swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
   program("fake-bridge", ["ReaderLink"], path: "Tests/fake-bridge"),
   program("keeper-soak", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"], path: "Tests/keeper-soak"),
   program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
+  program("keychain-reader", ["WhorlClient", "SecretMemory"], path: "Tests/keychain-reader"),
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
   tests("TestKitTests", ["TestKit"]),
@@ -58,7 +59,7 @@ let testTargets: [Target] = [
   tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
-  tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "CPosix", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
@@ -76,7 +77,7 @@ let testTargets: [Target] = [
     ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink"], exclude: ["Scripts"]),
+    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink", "keychain-reader"], exclude: ["Scripts"]),
 ]
 
 /// Built by `make fuzz` alone, which sets WHORL_FUZZ and names the sanitizers.

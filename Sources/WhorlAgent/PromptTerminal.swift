@@ -11,6 +11,7 @@ internal import SecretMemory
 @GLibActor
 public final class PromptTerminal {
   private let descriptor: Int32
+  private let hasForeground: @GLibActor () -> Bool
   /// What the terminal was like before the question; nil while it is as it was.
   private var original: termios?
   /// What it was made for the question.
@@ -29,8 +30,17 @@ public final class PromptTerminal {
   /// - Returns: nil where the process has none.
   public init?(path: String = "/dev/tty") {
     // Non-blocking is safe to set: the open file description is ours alone.
-    descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    self.descriptor = descriptor
+    hasForeground = { tcgetpgrp(descriptor) == getpgrp() }
     if descriptor < 0 { return nil }
+  }
+
+  /// Takes over the descriptor of a terminal, for tests, which have none of their own.
+  /// - Parameter isForeground: whether this process is in its foreground.
+  init(descriptor: Int32, isForeground: @escaping @GLibActor () -> Bool) {
+    self.descriptor = descriptor
+    hasForeground = isForeground
   }
 
   isolated deinit {
@@ -39,7 +49,7 @@ public final class PromptTerminal {
   }
 
   /// Whether this process is in the terminal's foreground.
-  public var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
+  public var isForeground: Bool { hasForeground() }
 
   /// Puts the terminal back as it was. Does nothing where it is, or where somebody else has set it since: a shell that has
   /// taken the terminal back has it as it wants.
@@ -68,9 +78,10 @@ public final class PromptTerminal {
   }
 
   /// Shows `text` and waits for one line without an echo.
+  /// - Parameter takesLine: false: lines are passed over, and only an error ends the wait.
   /// - Throws: `.cancelled` for Ctrl-C and Ctrl-D, `.hidden` where the task was cancelled, `.unusable` where the terminal
   ///   is gone or others are in its foreground.
-  func ask(_ text: String) async throws(PromptFailure) -> SecretBytes {
+  func ask(_ text: String, takesLine: Bool = true) async throws(PromptFailure) -> SecretBytes {
     guard isForeground else { throw .unusable("other programs have the terminal") }
     var settings = termios()
     guard tcgetattr(descriptor, &settings) == 0 else { throw Self.system(errno) }
@@ -85,7 +96,7 @@ public final class PromptTerminal {
     try alter()
     // The question comes after the echo is off: whoever sees it can type.
     try await write(text)
-    return try await line(resumptions)
+    return try await line(resumptions, isTaken: takesLine)
   }
 
   private func alter() throws(PromptFailure) {
@@ -107,7 +118,9 @@ public final class PromptTerminal {
   }
 
   /// One line without its end.
-  private func line(_ resumptions: AsyncStream<Void>) async throws(PromptFailure) -> SecretBytes {
+  private func line(
+    _ resumptions: AsyncStream<Void>, isTaken: Bool
+  ) async throws(PromptFailure) -> SecretBytes {
     var resumptions = resumptions.makeAsyncIterator()
     var buffer: SecretBytes
     do { buffer = try SecretBytes(count: Self.lineLimit + 1) } catch { throw .unusable("\(error)") }
@@ -131,6 +144,10 @@ public final class PromptTerminal {
       filled += got
       let last = buffer.withUnsafeBytes { filled > 0 ? $0[filled - 1] : 0 }
       if last == interrupt, interrupt != Self.noKey { throw .cancelled }
+      guard isTaken || (got > 0 && last != UInt8(ascii: "\n")) else {
+        filled = 0
+        continue
+      }
       let length = last == UInt8(ascii: "\n") ? filled - 1 : filled
       guard length < Self.lineLimit else { throw .unusable("the line is too long") }
       guard got > 0, last != UInt8(ascii: "\n") else {

@@ -88,9 +88,7 @@ final class TerminalFace: PromptFace {
     while !Task.isCancelled, waiting.contains(where: { $0.request == request }) {
       let wish: PromptWish
       do throws(PromptFailure) {
-        _ = try await terminal.ask(text)
-        text = ""
-        guard words.takesPasscode else { continue }
+        _ = try await terminal.ask(text, takesLine: words.takesPasscode)
         wish = .fallBack
       } catch {
         switch error {
