@@ -33,7 +33,8 @@ func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target
 let testTargets: [Target] = [
   .target(name: "CGabor", path: "Tests/CGabor"),
   .target(
-    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor", "GLibLoop"], path: "Tests/TestKit",
+    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor", "GLibLoop"],
+    path: "Tests/TestKit",
     exclude: ["Scripts"],
     swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
@@ -77,7 +78,8 @@ let testTargets: [Target] = [
     ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink", "keychain-reader"], exclude: ["Scripts"]),
+    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink", "keychain-reader"],
+    exclude: ["Scripts"]),
 ]
 
 /// Built by `make fuzz` alone, which sets WHORL_FUZZ and names the sanitizers.

@@ -5,12 +5,15 @@ package import SecretMemory
 /// the bus has gone, or in a fork.
 package final class BlockingBusTransport: BlockingTransport {
   private let link: BlockingLink
-  private let agent: TerminalAgent
+  /// Nil: nobody is asked on this process's terminal.
+  private let agent: TerminalAgent?
 
-  /// - Parameter address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
-  package init(address: String? = nil) {
+  /// - Parameters:
+  ///   - address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
+  ///   - asksOnTerminal: whether the person may be asked on this process's terminal, where no agent is there.
+  package init(address: String? = nil, asksOnTerminal: Bool = true) {
     link = BlockingLink(address: address)
-    agent = TerminalAgent(address: address)
+    agent = asksOnTerminal ? TerminalAgent(address: address) : nil
   }
 
   package func status() throws(WhorlError) -> WhorlStatus {
@@ -64,12 +67,12 @@ package final class BlockingBusTransport: BlockingTransport {
       }
     }
     return try token.run { () throws(WhorlError) in
-      guard !prompt.interactionNotAllowed, agent.isPossible else { return try send(prompt) }
+      guard !prompt.interactionNotAllowed, let agent, agent.isPossible else { return try send(prompt) }
       var quiet = prompt
       quiet.interactionNotAllowed = true
       do throws(WhorlError) {
         return try send(quiet)
-      } catch where error.code != .notInteractive {
+      } catch  where error.code != .notInteractive {
         throw error
       } catch {}
       return try agent.run(status: status, isCancelled: { token.isCancelled }) { () throws(WhorlError) in
@@ -114,7 +117,8 @@ package final class BlockingBusTransport: BlockingTransport {
     matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
     secret: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) {
-    _ = try prompting(prompt, in: context, token: token, file: { () throws(WhorlError) in try seal(secret) }) { options in
+    _ = try prompting(prompt, in: context, token: token, file: { () throws(WhorlError) in try seal(secret) }) {
+      options in
       .update(query, changes, accessControl, hasSecret: true, context, prompt.reason, options)
     }
   }

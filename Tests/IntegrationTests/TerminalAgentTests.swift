@@ -20,7 +20,9 @@ import Testing
 
   /// The reader below a shell, as in a session: the shell says how it ended.
   @GLibActor
-  private func reader(_ world: World, _ arguments: String, shell: String = "$READER; echo ended $?") throws -> PtyProgram {
+  private func reader(_ world: World, _ arguments: String, shell: String = "$READER; echo ended $?") throws
+    -> PtyProgram
+  {
     var environment = world.environment.filter { !$0.key.hasPrefix("FP_") && $0.key != "STATE_DIRECTORY" }
     environment["WHORL_AGENT_PROGRAM"] = try BuiltPrograms.path("whorl")
     environment["READER"] = try BuiltPrograms.path("keychain-reader") + " " + arguments
@@ -60,7 +62,8 @@ import Testing
     #expect(try await terminal.end() == 0)
   }
 
-  @Test @GLibActor func `The passcode is asked for without an echo, again after a wrong one, and never seen by the program`()
+  @Test @GLibActor
+  func `The passcode is asked for without an echo, again after a wrong one, and never seen by the program`()
     async throws
   {
     let world = try await world("passcode")
@@ -155,7 +158,8 @@ import Testing
     #expect(!terminal.screen.contains("Whorl"))
   }
 
-  @Test @GLibActor func `Requests of one process share an agent, which asks for one thing after another`() async throws {
+  @Test @GLibActor func `Requests of one process share an agent, which asks for one thing after another`() async throws
+  {
     let world = try await world("any", "passcode", enrolling: .leftLoop)
     let terminal = try reader(world, "--together any passcode")
     let pid = try await process(of: terminal)
@@ -167,6 +171,24 @@ import Testing
     try await world.reader.press(SyntheticFinger.leftLoop.press(3))
     try await terminal.shows("secret of any: s3cret")
     try await terminal.shows("no child left\r\nended 0")
+  }
+
+  @Test @GLibActor
+  func `A new secret arrives whole once its change was let happen, and what asks for nothing starts nothing`()
+    async throws
+  {
+    let world = try await world("passcode", "none")
+    let terminal = try reader(world, "--change passcode none")
+    for deed in ["change", "read"] {
+      try await terminal.shows("wants to \(deed) \"passcode\"")
+      try await terminal.shows("Your login password: ")
+      try await terminal.stopsEchoing()
+      terminal.type(World.passcode + "\n")
+    }
+    try await terminal.shows("secret of passcode: changed\r\nsecret of none: changed\r\nno child left\r\nended 0")
+    // Nobody was refused anything: the log has what the person let happen.
+    let log = try await world.whorl(["log"])
+    #expect(!log.text.contains("NotInteractive"), "\(log.text)")
   }
 
   @Test @GLibActor func `Two terminals of a session do not answer for each other`() async throws {

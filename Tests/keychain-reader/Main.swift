@@ -1,9 +1,9 @@
 // keychain-reader: reads secrets as an app does, through the library's blocking transport.
 //
-// usage: keychain-reader [--together] NAME...
+// usage: keychain-reader [--together] [--change] NAME...
 //
 // Prints its process, then each secret or the error that came in its place, all at once with "--together", and at the end
-// whether it has any child.
+// whether it has any child. With "--change" it gives each the secret "changed" first.
 
 import Foundation
 import SecretMemory
@@ -13,7 +13,7 @@ import WhorlClient
   static func main() {
     tell("reader \(getpid())")
     let transport = BlockingBusTransport()
-    let names = CommandLine.arguments.dropFirst().filter { $0 != "--together" }
+    let names = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
     if CommandLine.arguments.contains("--together") {
       let all = DispatchGroup()
       for name in names { Thread.detachNewThread(in: all) { read(name, transport) } }
@@ -29,12 +29,23 @@ import WhorlClient
     _ = write(1, bytes, bytes.count)
   }
 
+  private static func changed() throws(WhorlError) -> SecretBytes {
+    do { return try SecretBytes(copying: Array("changed".utf8).span.bytes) } catch {
+      throw WhorlError(.secretMemory, "\(error)")
+    }
+  }
+
   private static func read(_ name: String, _ transport: BlockingBusTransport) {
     do throws(WhorlError) {
       let context = try transport.createContext(reuseSeconds: 0)
+      let query = WhorlAttributes(service: "whorl", account: name)
+      if CommandLine.arguments.contains("--change") {
+        try transport.update(
+          matching: query, changes: WhorlAttributes(), accessControl: nil, secret: try changed(), in: context,
+          prompt: WhorlPrompt(reason: "change it"), token: nil)
+      }
       let secret = try transport.secret(
-        matching: WhorlAttributes(service: "whorl", account: name), in: context,
-        prompt: WhorlPrompt(reason: "show you \u{1B}[31m\(name)"), token: nil)
+        matching: query, in: context, prompt: WhorlPrompt(reason: "show you \u{1B}[31m\(name)"), token: nil)
       tell("secret of \(name): " + secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
       transport.invalidate(context)
     } catch {
