@@ -100,7 +100,7 @@ lint:
 	Tests/lint.sh
 
 format:
-	swift format -i -r Package.swift Sources Tests
+	swift format -i -r Package.swift Sources Tests Examples
 
 clean:
 	rm -rf build .build

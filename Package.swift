@@ -60,6 +60,8 @@ let testTargets: [Target] = [
   tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("SecurityTests", ["Security", "WhorlClient"]),
+  tests("LocalAuthenticationTests", ["LocalAuthentication", "SecretMemory", "Security", "WhorlClient"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "CPosix", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
@@ -78,8 +80,11 @@ let testTargets: [Target] = [
     ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
   tests(
     "IntegrationTests",
-    ["TestKit", "WhorlDaemon", "Bus", "GLibLoop", "KeyPairs", "SecretMemory", "ReaderLink", "keychain-reader"],
-    exclude: ["Scripts"]),
+    [
+      "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
+      "KeyPairs",
+      "SecretMemory", "ReaderLink", "keychain-reader",
+    ], exclude: ["Scripts"]),
 ]
 
 /// Built by `make fuzz` alone, which sets WHORL_FUZZ and names the sanitizers.
@@ -112,6 +117,9 @@ let package = Package(
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
     .library(name: "WhorlClient", targets: ["WhorlClient"]),
+    .library(name: "Security", targets: ["Security"]),
+    .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
   ],
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -161,6 +169,10 @@ let package = Package(
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
+    // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
+    library("Security", ["SecretMemory", "WhorlClient"]),
+    library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
+    library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),

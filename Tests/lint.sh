@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 status=0
 fault() { echo "lint: $*" >&2; status=1; }
 
-swift format lint --strict -r Package.swift Sources Tests || fault "swift format lint (make format mends most)"
+swift format lint --strict -r Package.swift Sources Tests Examples || fault "swift format lint (make format mends most)"
 
 for file in pam/*.c; do
   clang-tidy --quiet "$file" -- -std=c17 -D_GNU_SOURCE -Wall -Wextra -ISources/CPAM || fault "clang-tidy on $file"
@@ -51,9 +51,19 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
     esac
   done
 done
-if grep -rnE '^(internal |public )?import Foundation' Sources --include='*.swift'; then
+if grep -rnE '^(@_exported )?((internal|package|public) )?import Foundation' Sources --include='*.swift' |
+  grep -vE '^Sources/(Security|LocalAuthentication|BiometricsVault)/'; then
   fault "Foundation in Sources: the programs do without it (start-up and size)"
 fi
+# The libraries for Swift apps know the client's side alone, and none of the programs knows them.
+for module in Enclave WhorlDaemon Fingerprint Keychain KeyPairs CSQLite CFPrint; do
+  for file in $(importers $module); do
+    [[ ! "$file" =~ ^Sources/(Security|LocalAuthentication|BiometricsVault)/ ]] || fault "$file imports $module"
+  done
+done
+for file in $(importers Security); do
+  [[ "$file" =~ ^(Sources/LocalAuthentication|Sources/BiometricsVault|Tests)/ ]] || fault "$file imports Security"
+done
 if grep -rnE 'try!|fatalError\(|preconditionFailure\(' Sources --include='*.swift'; then
   fault "try!, fatalError or preconditionFailure in Sources"
 fi

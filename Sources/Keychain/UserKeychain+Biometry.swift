@@ -57,10 +57,15 @@ extension UserKeychain {
     return try biometrySet().first { Sealing.constantTimeEqual($0.printDigest, wanted) }
   }
 
-  /// 32 bytes that stay while the set stays and are new after each change of it.
+  /// 32 bytes that stay while the set stays and are new after each change of it. Programs see them, so they are not what
+  /// marks the items, and tell nothing of that.
   /// - Throws: `.tampered` where the set is not as it was left.
   public func biometryDomainState() throws(KeychainError) -> [UInt8] {
-    try database.read { () throws(KeychainError) in try setMark() }
+    let mark = try database.read { () throws(KeychainError) in try setMark() }
+    var writer = ByteWriter()
+    writer.write("domain-state for programs".utf8)
+    writer.write(mark)
+    return Sealing.keyedHash(writer.bytes, key: keys.biometrySet)
   }
 
   /// Whether a finger counts for an item: always, but for one that was stored under another set of fingers and has
@@ -68,7 +73,7 @@ extension UserKeychain {
   /// - Throws: `.tampered` where the set is not as it was left.
   public func takesFinger(_ item: ItemSummary) throws(KeychainError) -> Bool {
     guard item.accessControl.prefersBiometrySet else { return true }
-    let mark = try biometryDomainState()
+    let mark = try database.read { () throws(KeychainError) in try setMark() }
     return item.storedSet.map { Sealing.constantTimeEqual($0, mark) } ?? false
   }
 

@@ -107,7 +107,8 @@ final class BlockingLink: Sendable {
           timeoutMilliseconds: timeoutMilliseconds, options: .noAutoStart, sent: { sent(peer) })
       } catch {
         if error.meansGone { drop(peer) }
-        if error.isUndelivered, attempts > 0, daemon == nil { continue }
+        if error.isUndelivered, daemon != nil { throw .startedAnew }
+        if error.isUndelivered, attempts > 0 { continue }
         throw WhorlError(calling: call.method, error)
       }
     }

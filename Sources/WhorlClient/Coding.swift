@@ -136,6 +136,7 @@ extension WhorlStatus {
     // An older daemon has no key for it.
     isLockedOut = values["locked-out"]?.asBool ?? (biometry == "locked-out")
     biometryError = text("biometry-error")
+    biometrySet = values["biometry-set"]?.asBytes ?? []
     misses = Int(values["misses"]?.asUInt32 ?? 0)
     missesAllowed = Int(values["misses-allowed"]?.asUInt32 ?? 0)
     passcode = text("passcode")

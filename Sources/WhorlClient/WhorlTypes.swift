@@ -300,12 +300,14 @@ public struct WhorlStatus: Hashable, Sendable {
   public var unreadable: [String] = []
   /// Those that open a login but no secret.
   public var unregistered: [String] = []
-  /// "available", "no-reader", "not-enrolled", "locked-out" or "failed".
+  /// "available", "no-reader", "not-enrolled", "not-trusted", "locked-out" or "failed".
   public var biometry = ""
   /// Whether no finger counts after too many misses until the passcode was given, whatever ``biometry`` is.
   public var isLockedOut = false
   /// Why biometry failed.
   public var biometryError = ""
+  /// Bytes that change when a finger that opens secrets is enrolled or deleted, and only then; empty where there is none.
+  public var biometrySet: [UInt8] = []
   /// Misses in a row so far.
   public var misses = 0
   /// Misses in a row that lock biometry.

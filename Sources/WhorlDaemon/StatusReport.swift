@@ -52,6 +52,7 @@ struct StatusReport {
     // Of its own: a lockout stays one without a finger or a reader. A store that cannot be read knows of none.
     values["locked-out"] = .boolean(status.storeError == nil && status.isLockedOut)
     if let error { values["biometry-error"] = .string(error) }
+    if !status.registered.isEmpty { values["biometry-set"] = .bytes(status.domainState) }
     await addReaders(of: user, to: &values)
     return values
   }

@@ -38,8 +38,8 @@ final class OddAgent: BusHandler {
   /// What it was told, as words.
   private(set) var heard: [String] = []
   private(set) var details: [[String: BusValue]] = []
-  /// The requests that it was shown.
-  private(set) var shown: [UInt64] = []
+  /// The number of the request that it was told of last.
+  private(set) var request = BusValue.uint64(0)
   private let answer: @GLibActor (BusCall) async throws -> BusAnswer
   private var registration: BusRegistration?
 
@@ -63,7 +63,7 @@ final class OddAgent: BusHandler {
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
     heard.append(call.method)
-    if call.method == "Show", let request = call.arguments.first?.asUInt64 { shown.append(request) }
+    if let number = call.arguments.first { request = number }
     if let last = call.arguments.last?.asOptions { details.append(last) }
     guard call.method == "RequestPasscode" else { return BusAnswer() }
     return try await answer(call)

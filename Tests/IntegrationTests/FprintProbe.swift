@@ -18,6 +18,9 @@ final class FprintProbe {
   let bus: BusConnection
   let path: String
   private(set) var properties: [String: BusValue] = [:]
+  /// How often the reader has begun to wait for a finger.
+  private var needs = 0
+  private var needsSeen = 0
   private var events: [Event] = []
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var subscriptions: [BusSubscription] = []
@@ -40,6 +43,7 @@ final class FprintProbe {
         [weak self] signal in
         guard let self, signal.arguments.count > 1, let changed = signal.arguments[1].asOptions else { return }
         properties.merge(changed) { _, new in new }
+        if changed["finger-needed"] == .boolean(true) { needs += 1 }
         wake()
       })
     // The bus has the rules once it has answered something that came after them.
@@ -121,6 +125,12 @@ final class FprintProbe {
 
   /// Waits until a property has this value.
   func property(_ name: String, is value: BusValue) async { while properties[name] != value { await change() } }
+
+  /// Waits until the reader has begun to wait for a finger once more than at the last call of this.
+  func needsFinger() async {
+    while needs <= needsSeen { await change() }
+    needsSeen += 1
+  }
 
   private func change() async { await withCheckedContinuation { waiters.append($0) } }
 

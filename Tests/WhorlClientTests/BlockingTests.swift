@@ -146,13 +146,6 @@ import Testing
   }
 }
 
-/// Runs `body` on a thread of its own.
-func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-  try await withCheckedThrowingContinuation { continuation in
-    Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-  }
-}
-
 /// The code of the error that `body` throws; nil where it throws none.
 func blockingCode(_ body: () throws(WhorlError) -> Void) -> WhorlError.Code? {
   do throws(WhorlError) {

@@ -1,0 +1,66 @@
+import Foundation
+import LocalAuthentication
+import Security
+
+/// Keeps a password that comes out only after a finger or the passcode, and reads it.
+@main
+struct TouchIDKeychain {
+  static func main() {
+    do {
+      try add(password: "correct horse", for: "ada")
+      print("The password of ada: \(try read(for: "ada"))")
+    } catch {
+      print("\(error)")
+    }
+    SecItemDelete(item("ada"))
+  }
+
+  struct KeychainFailure: Error, CustomStringConvertible {
+    let status: OSStatus
+    var description: String { "\(SecCopyErrorMessageString(status, nil) as String? ?? "?") (\(status))" }
+  }
+
+  /// Adding never asks anybody, and is told not to.
+  static func add(password: String, for account: String) throws {
+    var error: Unmanaged<CFError>?
+    guard
+      let access = SecAccessControlCreateWithFlags(
+        nil, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .userPresence, &error)
+    else { throw error!.takeRetainedValue() as Error }  // set wherever nil is returned
+    let context = LAContext()
+    context.interactionNotAllowed = true
+    let query: [String: Any] = [
+      kSecClass as String: kSecClassGenericPassword,
+      kSecAttrService as String: "www.example.com",
+      kSecAttrAccount as String: account,
+      kSecAttrAccessControl as String: access,
+      kSecUseAuthenticationContext as String: context,
+      kSecValueData as String: Data(password.utf8),
+    ]
+    let status = SecItemAdd(query as CFDictionary, nil)
+    guard status == errSecSuccess else { throw KeychainFailure(status: status) }
+  }
+
+  /// Asks for a finger, or for the passcode.
+  static func read(for account: String) throws -> String {
+    let query: [String: Any] = [
+      kSecClass as String: kSecClassGenericPassword,
+      kSecAttrService as String: "www.example.com",
+      kSecAttrAccount as String: account,
+      kSecMatchLimit as String: kSecMatchLimitOne,
+      kSecUseOperationPrompt as String: "sign in to www.example.com",
+      kSecReturnData as String: true,
+    ]
+    var result: CFTypeRef?
+    let status = SecItemCopyMatching(query as CFDictionary, &result)
+    guard status == errSecSuccess, let data = result as? Data else { throw KeychainFailure(status: status) }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  static func item(_ account: String) -> CFDictionary {
+    [
+      kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "www.example.com",
+      kSecAttrAccount as String: account,
+    ] as [String: Any] as CFDictionary
+  }
+}

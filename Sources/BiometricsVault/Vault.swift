@@ -1,0 +1,25 @@
+internal import Foundation
+
+/// What all vaults share.
+enum Vault {
+  /// Why the user is asked.
+  static let reason = "open the vault"
+
+  static func encode(_ credentials: some Encodable) throws -> Data { try JSONEncoder().encode(credentials) }
+
+  static func decode<Credentials: Decodable>(_ type: Credentials.Type, _ data: Data) throws -> Credentials {
+    do {
+      return try JSONDecoder().decode(type, from: data)
+    } catch {
+      throw VaultError.retrievalFailure
+    }
+  }
+
+  /// Runs `body`, which may wait for a person, on a thread of its own.
+  static func elsewhere<R: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> R) async throws(E) -> R {
+    let result: Result<R, E> = await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: Result(catching: body)) }
+    }
+    return try result.get()
+  }
+}

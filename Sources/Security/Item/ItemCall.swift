@@ -1,0 +1,211 @@
+internal import SecretMemory
+internal import WhorlClient
+
+/// One call of a SecItem function, at the enclave that its context belongs to, or the process's.
+struct ItemCall {
+  private let transport: any BlockingTransport
+  private let prompting: ItemPrompting
+
+  init(_ prompting: ItemPrompting, transport: (any BlockingTransport)? = nil) {
+    self.prompting = prompting
+    self.transport = prompting.context?.transport ?? transport ?? WhorlEnclave.transport
+  }
+
+  // MARK: Searching
+
+  func copyMatching(_ search: ItemSearch) throws(ItemRequestError) -> [Any] {
+    var values: [Any] = []
+    var found = false
+    var finder = try ItemFinder(search, transport)
+    while let item = try finder.next() {
+      var secret: Data?
+      if search.returns.data {
+        do throws(WhorlError) {
+          secret = try self.secret(of: item)
+        } catch {
+          if search.prompting.interface == .skip, error.needsPerson { continue }
+          throw ItemRequestError(error)
+        }
+      }
+      found = true
+      if let value = search.returns.result(for: item, secret: secret) { values.append(value) }
+      finder.taken()
+    }
+    guard found else { throw ItemRequestError(errSecItemNotFound, "there is no such item") }
+    return values
+  }
+
+  private func secret(of item: WhorlItem) throws(WhorlError) -> Data {
+    let query = WhorlAttributes(reference: item)
+    return try withContext { (context) throws(WhorlError) in
+      let secret = try transport.secret(matching: query, in: context, prompt: prompt, token: nil)
+      return secret.withUnsafeBytes { Data($0) }
+    }
+  }
+
+  // MARK: Changing
+
+  func add(_ request: ItemAddition) throws(ItemRequestError) -> Any? {
+    guard request.reference == nil else {
+      throw ItemRequestError(errSecUnimplemented, "SecItemAdd: kSecValueRef is not taken")
+    }
+    let data = request.secret ?? Data()
+    try enclave { () throws(WhorlError) in
+      do throws(WhorlError) {
+        try store(request, data)
+      } catch  where error.code == .duplicateItem {
+        // One that has lost its secret for good is not found by any search: it must not be in the way for ever.
+        guard try removeLost(request.attributes) else { throw error }
+        try store(request, data)
+      }
+    }
+    guard !request.returns.isNothing else { return nil }
+    guard let item = try enclave({ () throws(WhorlError) in try stored(request.attributes, includingLost: false) })
+    else { throw ItemRequestError(errSecItemNotFound, "the item was deleted at once by another program") }
+    return request.returns.result(for: item, secret: data)
+  }
+
+  private func store(_ request: ItemAddition, _ data: Data) throws(WhorlError) {
+    let secret = try SecretBytes(data)
+    guard request.accessControl.constraints.contains(.applicationPassword), let source = prompting.context else {
+      return try transport.add(
+        request.attributes, accessControl: request.accessControl, context: nil, secret: secret)
+    }
+    try source.withEnclaveContext { (context) throws(WhorlError) in
+      try transport.add(
+        request.attributes, accessControl: request.accessControl, context: context, secret: secret)
+    }
+  }
+
+  /// The item of these attributes that cannot be there twice.
+  private func stored(_ attributes: WhorlAttributes, includingLost: Bool) throws(WhorlError) -> WhorlItem? {
+    let identity = attributes.identity
+    return try transport.items(
+      matching: identity, limit: 0, includingInvalidated: includingLost, after: nil
+    ).first { $0.attributes.identity == identity }
+  }
+
+  /// Deletes the item that is in the way of this one, where it has lost its secret; false where it has not.
+  private func removeLost(_ attributes: WhorlAttributes) throws(WhorlError) -> Bool {
+    guard let item = try stored(attributes, includingLost: true), item.isInvalidated || item.isPasscodeRemoved else {
+      return false
+    }
+    return try transport.delete(matching: WhorlAttributes(reference: item), all: false) > 0
+  }
+
+  func update(_ search: ItemSearch, _ change: ItemChange) throws(ItemRequestError) {
+    let items = try all(search)
+    for item in items {
+      let query = WhorlAttributes(reference: item)
+      do throws(WhorlError) {
+        try withContext { (context) throws(WhorlError) in
+          guard let data = change.secret else {
+            return try transport.update(
+              matching: query, changes: change.attributes, accessControl: change.accessControl, in: context,
+              prompt: prompt, token: nil)
+          }
+          try transport.update(
+            matching: query, changes: change.attributes, accessControl: change.accessControl,
+            secret: try SecretBytes(data), in: context, prompt: prompt, token: nil)
+        }
+      } catch {
+        if search.prompting.interface == .skip, error.needsPerson { continue }
+        throw ItemRequestError(error)
+      }
+    }
+  }
+
+  func delete(_ search: ItemSearch) throws(ItemRequestError) {
+    for item in try all(search, includingLost: true) {
+      try enclave { () throws(WhorlError) in
+        do throws(WhorlError) {
+          _ = try transport.delete(matching: WhorlAttributes(reference: item), all: false)
+        } catch  where error.code == .itemNotFound {
+          // Somebody else was faster.
+        }
+      }
+    }
+  }
+
+  /// What matches, at least one.
+  private func all(_ search: ItemSearch, includingLost: Bool = false) throws(ItemRequestError) -> [WhorlItem] {
+    var items: [WhorlItem] = []
+    var finder = try ItemFinder(search, transport, includingLost: includingLost)
+    while let item = try finder.next() {
+      items.append(item)
+      finder.taken()
+    }
+    guard !items.isEmpty else { throw ItemRequestError(errSecItemNotFound, "there is no such item") }
+    return items
+  }
+
+  // MARK: Asking
+
+  private var prompt: WhorlPrompt {
+    WhorlPrompt(reason: prompting.promptReason, interactionNotAllowed: prompting.forbidsInteraction)
+  }
+
+  /// Runs `body` in the query's context, or in one of this call's own, in which nothing counts for anything else.
+  private func withContext<R: ~Copyable>(
+    _ body: (WhorlContext) throws(WhorlError) -> R
+  ) throws(WhorlError) -> R {
+    if let source = prompting.context { return try source.withEnclaveContext(body) }
+    let context = try transport.createContext(reuseSeconds: 0)
+    defer { transport.invalidate(context) }
+    return try body(context)
+  }
+
+  private func enclave<R: ~Copyable>(_ body: () throws(WhorlError) -> R) throws(ItemRequestError) -> R {
+    do throws(WhorlError) { return try body() } catch { throw ItemRequestError(error) }
+  }
+}
+
+extension WhorlError {
+  /// A person would have to be asked, and must not be, or cannot.
+  fileprivate var needsPerson: Bool {
+    switch code {
+    case .notInteractive, .passcodeNeeded, .formerPasscodeNeeded, .locked: true
+    default: false
+    }
+  }
+}
+
+extension SecretBytes {
+  fileprivate init(_ data: Data) throws(WhorlError) {
+    do {
+      // Data may be in pieces; a copy of our own is not.
+      var secret = try SecretBytes(count: data.count)
+      secret.withUnsafeMutableBytes { _ = data.copyBytes(to: $0) }
+      self = secret
+    } catch {
+      throw WhorlError(.secretMemory, "There is no guarded memory for the secret; raise the limit on locked memory.")
+    }
+  }
+}
+
+extension WhorlAttributes {
+  /// That one item and no other.
+  init(reference item: WhorlItem) {
+    self.init()
+    persistentReference = item.attributes.persistentReference
+  }
+
+  /// Those of which no two items of the class have all the same, by the enclave's rules (Keychain, ItemClass).
+  var identity: WhorlAttributes {
+    var identity = WhorlAttributes(itemClass: itemClass)
+    identity.accessGroup = accessGroup
+    switch itemClass {
+    case "generic-password":
+      (identity.service, identity.account) = (service ?? "", account ?? "")
+    case "internet-password":
+      identity.account = account ?? ""
+      (identity.securityDomain, identity.server, identity.path) = (securityDomain, server, path)
+      (identity.protocolType, identity.authenticationType, identity.port) = (protocolType, authenticationType, port)
+    default:
+      (identity.keyClass, identity.keyType) = (keyClass, keyType)
+      (identity.applicationLabel, identity.applicationTag) = (applicationLabel, applicationTag)
+      (identity.keySize, identity.effectiveKeySize) = (keySize, effectiveKeySize)
+    }
+    return identity
+  }
+}

@@ -1,0 +1,2 @@
+/// What `kSecValueRef` takes: a SecKey.
+package protocol ItemReference: AnyObject, Sendable {}
