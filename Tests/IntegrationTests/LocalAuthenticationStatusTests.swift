@@ -14,7 +14,7 @@ import WhorlClient
     GLibLoop.startThread()
     let bus = try await PrivateBus()
     for address in [bus.address, "unix:path=/nonexistent/bus"] {
-      let context = LAContext(transport: BlockingBusTransport(address: address))
+      let context = LAContext(transport: BlockingBusTransport(address: address, asksOnTerminal: false))
       var error: NSError?
       #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &error))
       #expect(error?.domain == LAErrorDomain && error?.code == LAError.biometryNotAvailable.rawValue)
@@ -31,7 +31,7 @@ import WhorlClient
   @Test func `Without a reader there is no biometry, and the passcode will do where there is one`() async throws {
     let world = try await World()
     try await world.startDaemon(adding: ["FP_VIRTUAL_IMAGE": "", "FP_DRIVERS_WHITELIST": "none"])
-    let context = LAContext(transport: BlockingBusTransport(address: world.bus.address))
+    let context = LAContext(transport: BlockingBusTransport(address: world.bus.address, asksOnTerminal: false))
     #expect(context.biometryType == .none, "it looks where nothing was asked yet")
     #expect(context.refusal(of: biometrics) == .biometryNotAvailable)
     #expect(context.refusal(of: .deviceOwnerAuthentication) == .passcodeNotSet)
