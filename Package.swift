@@ -75,7 +75,10 @@ let testTargets: [Target] = [
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
-    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+    [
+      "WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "PrintStore", "ReaderKeeper", "ReaderLink",
+      "fake-bridge",
+    ]),
   tests(
     "IntegrationTests",
     [
@@ -168,7 +171,7 @@ let package = Package(
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
-    library("Security", ["SecretMemory", "WhorlClient"]),
+    library("Security", ["KeyPairs", "SecretMemory", "WhorlClient"]),
     library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),

@@ -13,6 +13,8 @@ public enum PromptAgentError: Error, Sendable, Equatable {
   case impostor(String)
   /// whorld is of a version that knows no agents.
   case unsupported
+  /// There is nothing to show requests with and nothing to ask for passwords with; says what is missing.
+  case useless(String)
   /// Something else; says what.
   case failed(String)
 }
@@ -55,13 +57,22 @@ public final class PromptAgent {
   /// - Parameter ready: called once, when whorld knows the agent.
   /// - Throws: ``PromptAgentError``.
   public func run(ready: @GLibActor () -> Void = {}) async throws(PromptAgentError) {
-    if access(pinentry.program, X_OK) != 0 {
-      tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
-    }
+    let hasPinentry = access(pinentry.program, X_OK) == 0
     let bus: BusConnection
     do { bus = try await BusConnection.open() } catch { throw .noDaemon("\(error)") }
-    let sessionBus = await sessionBus()
+    let (sessionBus, trouble) = await sessionBus()
     let notifications = sessionBus.flatMap { try? Notifications(bus: $0) }
+    // What the agent cannot do is said before it is ready for the rest.
+    if notifications == nil {
+      let why = trouble ?? "the session bus cannot be listened to"
+      guard hasPinentry else { throw .useless("\(why), and \(pinentry.program) cannot be run") }
+      tell(
+        "There is no session bus (\(why)), so requests will not be shown, and only passwords asked for; to have them shown "
+          + "start whorl agent from within a desktop session.")
+    }
+    if !hasPinentry {
+      tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
+    }
     let face = AgentFace(pinentry: pinentry, notifications: notifications, tell: tell)
     notifications?.onCancel = { request in
       Task { @GLibActor in await Self.cancel(request, face.daemon, bus) }
@@ -100,7 +111,6 @@ public final class PromptAgent {
     do throws(PromptAgentError) {
       try await Self.register(at: try await Self.findDaemon(bus), face, bus)
       ready()
-      if notifications == nil { tell("There is no session bus: requests are not shown, passwords are asked for.") }
       var iterator = ends.makeAsyncIterator()
       end = await iterator.next()
     } catch {
@@ -173,10 +183,11 @@ public final class PromptAgent {
 
   // MARK: The session
 
-  private func sessionBus() async -> BusConnection? {
+  /// The session's bus, or why there is none.
+  private func sessionBus() async -> (BusConnection?, String?) {
     let address =
       environment["DBUS_SESSION_BUS_ADDRESS"] ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
-    guard let address, !address.isEmpty else { return nil }
-    return try? await BusConnection.open(address: address)
+    guard let address, !address.isEmpty else { return (nil, "DBUS_SESSION_BUS_ADDRESS is not set") }
+    do { return (try await BusConnection.open(address: address), nil) } catch { return (nil, "\(error)") }
   }
 }

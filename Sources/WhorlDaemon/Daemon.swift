@@ -106,7 +106,7 @@ public enum Daemon {
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
       frame: frame, enclave: enclave, status: status, removal: removal, notes: notes,
-      logins: Logins(frame: frame, enclave: enclave, sessions: sessions),
+      logins: Logins(frame: frame, enclave: enclave, sessions: sessions, hall: hall),
       trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
     bridges.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)
