@@ -96,12 +96,9 @@ import Testing
     #expect(await pending.value == nil)
     #expect(right.state == .notAuthorized)
     await scene.probe.property("finger-needed", is: .boolean(false))
-    for number in 1...5 {
-      if number == 1 || number == 4 {
-        Task { try? await right.authorize(localizedReason: "to miss") }
-      }
-      try await scene.press(.whorl, number)
-    }
+    let context = scene.context()
+    #expect(try await scene.evaluate(in: context, pressing: [.whorl, .whorl, .whorl]) == .authenticationFailed)
+    #expect(try await scene.evaluate(in: context, pressing: [.whorl, .whorl]) == .biometryLockout)
     _ = try await DesktopAgent(scene.world, answers: ["pin \(World.passcode)"])
     try await right.authorize(localizedReason: "to test")
     #expect(try await right.secret.loadData() == Data("s".utf8))
