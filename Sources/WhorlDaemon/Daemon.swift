@@ -62,7 +62,8 @@ public enum Daemon {
       bridges: bridges, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
-      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings))
+      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings),
+      arrivalLimits: surroundings.arrivalLimits)
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }

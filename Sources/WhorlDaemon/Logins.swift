@@ -41,8 +41,9 @@ final class Logins {
     let wantsPasscode = try options.flag("passcode-after-boot") ?? false
     let request = try VerificationRequest(&options)
     try options.finish()
-    guard request.options.allowsInteraction else {
-      throw BusMethodError.whorl("Param", "Authenticate always asks for a finger; leave interaction-not-allowed out.")
+    guard request.options.allowsInteraction, !request.options.offersFallback else {
+      throw BusMethodError.whorl(
+        "Param", "Authenticate asks for a finger and nothing else; leave interaction-not-allowed and fallback out.")
     }
     let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
     let key = LoginKey(

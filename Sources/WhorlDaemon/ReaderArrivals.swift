@@ -6,17 +6,27 @@ internal import ReaderLink
 @GLibActor
 final class ReaderArrivals {
   /// How long a reader may take, in milliseconds.
-  enum Limits {
+  struct Limits: Sendable {
     /// After whorld's start, which may be the machine's: devices turn up one after the other.
-    static let start: Int64 = 10_000
+    var start: Int64 = 10_000
     /// After it went, as one does whose plug was moved, or that starts anew by itself.
-    static let absence: Int64 = 3_000
+    var absence: Int64 = 3_000
     /// The longest that one login waits.
-    static let patience: Int64 = 3_000
+    var patience: Int64 = 3_000
     /// So many that went are remembered.
     static let departures = 32
+
+    /// The usual ones.
+    init() {}
+
+    /// So many seconds each, at most an hour.
+    init(seconds: Int64) {
+      let limit = min(max(seconds, 0), 3600) * 1000
+      (start, absence, patience) = (limit, limit, limit)
+    }
   }
 
+  let limits: Limits
   /// Beats when readers came, and when a look for them has ended.
   let changes = Pulse()
   /// Whether the first look for readers has ended, however it did.
@@ -26,7 +36,10 @@ final class ReaderArrivals {
   private var departures: [String: Int64] = [:]
 
   /// - Parameter now: the time at which whorld started.
-  init(now: Int64) { started = now }
+  init(now: Int64, limits: Limits = Limits()) {
+    started = now
+    self.limits = limits
+  }
 
   /// A look for readers has ended.
   func looked() {
@@ -36,13 +49,13 @@ final class ReaderArrivals {
 
   /// A reader went.
   func noteDeparture(of reader: String, at now: Int64) {
-    departures = departures.filter { now - $0.value < Limits.absence }
+    departures = departures.filter { now - $0.value < limits.absence }
     if departures.count < Limits.departures { departures[reader] = now }
   }
 
   /// The time until which one of these readers may come.
   func expected(_ readers: [String]) -> Int64 {
-    readers.reduce(started + Limits.start) { max($0, (departures[$1] ?? .min / 2) + Limits.absence) }
+    readers.reduce(started + limits.start) { max($0, (departures[$1] ?? .min / 2) + limits.absence) }
   }
 }
 
@@ -59,7 +72,7 @@ extension ReaderHall {
       return true
     }
     let end = min(
-      now + min(milliseconds, ReaderArrivals.Limits.patience), max(arrivals.expected(wanted), graceEnd))
+      now + min(milliseconds, arrivals.limits.patience), max(arrivals.expected(wanted), graceEnd))
     guard end > now else { return true }
     var isOver = false
     let timer = Task { @GLibActor [clock, arrivals] in

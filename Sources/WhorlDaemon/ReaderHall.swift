@@ -43,7 +43,8 @@ final class ReaderHall {
 
   init(
     bridges: ReaderBridges, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
-    allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine
+    allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine,
+    arrivalLimits: ReaderArrivals.Limits = ReaderArrivals.Limits()
   ) {
     self.places = places
     self.bridges = bridges
@@ -54,7 +55,7 @@ final class ReaderHall {
     self.accounts = accounts
     self.allowsVirtualReaders = allowsVirtualReaders
     self.clock = clock
-    arrivals = ReaderArrivals(now: clock.now())
+    arrivals = ReaderArrivals(now: clock.now(), limits: arrivalLimits)
     bridges.stations = { [weak self] in self?.stations ?? [] }
     bridges.onEnd = { [weak self] in self?.tellBridgeEnd() }
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }

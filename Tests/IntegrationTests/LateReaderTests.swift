@@ -10,7 +10,8 @@ import Testing
     let world: World
     let programs: TemporaryFolder
 
-    init(isSlow: Bool) async throws {
+    /// - Parameter patience: for how many seconds the reader is waited for; nil: as usual.
+    init(isSlow: Bool, patience: Int? = 60) async throws {
       world = try await World()
       programs = try TemporaryFolder(open: true)
       for name in ["whorld", "whorl-passcode"] {
@@ -25,7 +26,8 @@ import Testing
       _ = try await first.wait()
       guard mkfifo(programs("arrival"), 0o600) == 0 else { throw WorldError("no pipe") }
       if isSlow { try programs.write("", to: "slow") }
-      try await world.startDaemon(programs("whorld"))
+      try await world.startDaemon(
+        programs("whorld"), adding: patience.map { ["WHORL_READER_PATIENCE": "\($0)"] } ?? [:])
     }
 
     /// The reader is plugged in, or told at last.
@@ -77,7 +79,7 @@ import Testing
   }
 
   @Test func `Where it does not come, the stack goes on to the password`() async throws {
-    let setting = try await Setting(isSlow: false)
+    let setting = try await Setting(isSlow: false, patience: nil)
     let client = try await Client(setting.world)
     let error = try await client.error(
       "Authentication1", "Authenticate", [.string("root"), .string("test"), .options([:])])

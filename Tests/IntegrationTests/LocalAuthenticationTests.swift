@@ -77,6 +77,26 @@ import WhorlClient
     #expect(try await scene.evaluate(in: context, pressing: [.leftLoop]) == nil)
   }
 
+  @Test func `The person's wish for another way is the program's to serve, unless it has none`() async throws {
+    let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
+    let agent = try await OddAgent(scene.world) { _ in throw BusMethodError.failed("not asked") }
+    let context = scene.context()
+    async let code = scene.evaluate(in: context, pressing: [])
+    try await agent.hears("Show")
+    #expect(await agent.details.last?["fallback"]?.asBool == true)
+    _ = try await agent.whorld("FallBack", [agent.request])
+    #expect(try await code == .userFallback)
+    // Not offered, and not taken.
+    let strict = scene.context()
+    strict.localizedFallbackTitle = ""
+    async let second = scene.evaluate(in: strict, pressing: [])
+    try await agent.hears("Show", times: 2)
+    #expect(await agent.details.last?["fallback"] == nil)
+    await #expect(throws: BusError.self) { _ = try await agent.whorld("FallBack", [agent.request]) }
+    strict.invalidate()
+    #expect(try await second == .appCancel)
+  }
+
   @Test func `The way to the passcode ends fingers alone as a fallback`() async throws {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop, hasPasscode: true)
     let context = scene.context()
