@@ -3,15 +3,14 @@ import WhorlClient
 
 /// Keys: private keys whose application tag is `whorl:` and their name.
 extension BusService {
-  private static let tagPrefix = Array("whorl:".utf8)
-
   func keys(named name: String?) async throws(WhorlError) -> [KeyListing] {
     let items = try await whorl.copyMatching(keyQuery(name), includingInvalidated: true)
     return items.compactMap { item in
       // A query is a wish: what the command shows and uses is what it asked for.
-      guard item.attributes.keyClass == "private", let tag = item.attributes.applicationTag,
-        tag.starts(with: Self.tagPrefix),
-        let found = String(validating: tag.dropFirst(Self.tagPrefix.count), as: UTF8.self),
+      guard item.attributes.keyClass == "private", item.attributes.accessGroup?.isEmpty ?? true,
+        let tag = item.attributes.applicationTag,
+        tag.starts(with: CommandItems.keyTagPrefix),
+        let found = String(validating: tag.dropFirst(CommandItems.keyTagPrefix.count), as: UTF8.self),
         name == nil || Array(found.utf8) == name.map({ Array($0.utf8) })
       else { return nil }
       return KeyListing(
@@ -27,7 +26,7 @@ extension BusService {
     async throws(WhorlError) -> [UInt8]
   {
     var attributes = WhorlAttributes(label: name)
-    attributes.applicationTag = Self.tagPrefix + Array(name.utf8)
+    attributes.applicationTag = CommandItems.keyTagPrefix + Array(name.utf8)
     return try await whorl.generateKey(
       WhorlKeyType(rawValue: kind.busName), attributes: attributes,
       accessControl: WhorlAccessControl(
@@ -48,7 +47,8 @@ extension BusService {
   private func keyQuery(_ name: String?) -> WhorlAttributes {
     var query = WhorlAttributes(itemClass: "key")
     query.keyClass = "private"
-    query.applicationTag = name.map { Self.tagPrefix + Array($0.utf8) }
+    query.accessGroup = ""
+    query.applicationTag = name.map { CommandItems.keyTagPrefix + Array($0.utf8) }
     return query
   }
 }

@@ -45,7 +45,7 @@ final class BusService: Service {
   }
 
   /// So many items are asked for at a time.
-  private static let part: UInt32 = 500
+  static let part: UInt32 = 500
 
   func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?) {
     let items = try await whorl.copyMatching(
@@ -56,13 +56,16 @@ final class BusService: Service {
 
   private func listings(of items: [WhorlItem], named name: String?) -> [ItemListing] {
     // A query is a wish: what the command shows and changes is what it asked for.
-    items.filter { $0.attributes.service == Self.itemService && (name == nil || $0.attributes.account == name) }
-      .map {
-        ItemListing(
-          name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue),
-          isGone: $0.isInvalidated || $0.isPasscodeRemoved, protection: $0.protection,
-          isPasscodeRemoved: $0.isPasscodeRemoved)
-      }
+    items.filter {
+      $0.attributes.service == Self.itemService && $0.attributes.accessGroup?.isEmpty ?? true
+        && (name == nil || $0.attributes.account == name)
+    }
+    .map {
+      ItemListing(
+        name: $0.attributes.account ?? "", constraints: $0.constraints.map(\.rawValue),
+        isGone: $0.isInvalidated || $0.isPasscodeRemoved, protection: $0.protection,
+        isPasscodeRemoved: $0.isPasscodeRemoved)
+    }
   }
 
   func add(
@@ -111,7 +114,10 @@ final class BusService: Service {
   }
 
   private func query(_ name: String?) -> WhorlAttributes {
-    WhorlAttributes(itemClass: Self.itemClass, service: Self.itemService, account: name)
+    var query = WhorlAttributes(itemClass: Self.itemClass, service: Self.itemService, account: name)
+    // An app may keep items of that service, too; they are of its group.
+    query.accessGroup = ""
+    return query
   }
 
   // MARK: - Contexts

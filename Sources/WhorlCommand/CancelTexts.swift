@@ -28,8 +28,9 @@ enum CancelTexts {
     case .delete(let finger, _, _): finger.map { "deleting the \($0.words)" } ?? "deleting the fingers"
     case .set(let name, _, _): named("storing the secret", name)
     case .get(let name): named("reading the secret", name)
-    case .list: "listing the secrets"
+    case .list, .listAll: "listing the secrets"
     case .remove(let name): named("removing the secret", name)
+    case .removeOfApp(let order): named("removing the secrets of", order.app)
     case .adopt: "letting the fingers open secrets"
     case .readerList: "listing the readers"
     case .readerTrust: "trusting a reader"

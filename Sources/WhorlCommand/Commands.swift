@@ -51,7 +51,7 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .remove, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain,
+    case .set, .get, .list, .listAll, .remove, .removeOfApp, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain,
       .keyring:
       try await performOnSecrets(invocation)
     case .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
@@ -78,7 +78,9 @@ struct Commands {
       case .set(let name, let requirement, let accessible): try await set(name, requirement, accessible)
       case .get(let name): try await get(name)
       case .list: try await list()
+      case .listAll: try await listAll()
       case .remove(let name): try await remove(name)
+      case .removeOfApp(let order): try await remove(order)
       case .export(let order): try await export(order)
       case .importFile(let order): try await importFile(order)
       case .adopt(let fingers): try await adopt(fingers)

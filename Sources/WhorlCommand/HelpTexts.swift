@@ -29,7 +29,12 @@ enum HelpTexts {
       set NAME           store a secret from standard input or a prompt
       get NAME           write a secret to standard output
       list               list the names of the secrets
+        -a, --all        what every app keeps
       rm NAME            remove a secret
+      rm --app APP [ACCOUNT]
+                         remove what an app keeps, or the item of an account
+          --service NAME of the items of an account: which one
+        -y, --yes        all of an app's without asking
       export FILE        write all secrets to a file under a passphrase
       import FILE        put the secrets of such a file, or of a list, back
         -r, --require WHAT
@@ -120,8 +125,8 @@ enum HelpTexts {
     case .keyring: "whorl keyring enable | disable | unlock\n       whorl keyring status [--json]"
     case .recoveryKey: "whorl recovery-key [--replace | --revoke]"
     case .get: "whorl get NAME"
-    case .list: "whorl list [--json]"
-    case .rm: "whorl rm NAME"
+    case .list: "whorl list [--all] [--json]"
+    case .rm: "whorl rm NAME\n       whorl rm --app APP [ACCOUNT] [--service NAME] [--yes]"
     case .export: "whorl export FILE [--force] [--passphrase-fd N]"
     case .importFile:
       "whorl import FILE [--skip-existing | --replace] [--passphrase-fd N]\n"
@@ -251,8 +256,19 @@ enum HelpTexts {
       While it waits for the finger, Enter goes on to the passcode where the secret takes one.
       Under sudo it is about root's secrets, as are set, list and rm.
       """
-    case .list: "Lists the secrets: name, tab, what it requires (\"gone\" where the fingers changed)."
-    case .rm: "Removes a secret without asking."
+    case .list:
+      """
+      Lists the secrets: name, tab, what it requires ("gone" where the fingers changed).
+        -a, --all  everything in your keychain, grouped by app: the app, the class, the service (or the server, or
+                   the key's label), the account, and what it requires, with tabs between and - for what is not there
+      """
+    case .rm:
+      """
+      Removes a secret without asking. With --app what an app keeps, as whorl list --all names it: all of it, which
+      is asked on a terminal first, or one item without asking.
+            --service NAME  the item of that service, server or key label
+        -y, --yes           all of an app's without asking
+      """
     case .export:
       """
       Writes all your secrets, those of other programs too, to a new file under a passphrase, which is asked for twice.

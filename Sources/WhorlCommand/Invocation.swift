@@ -14,7 +14,10 @@ enum Invocation: Sendable, Equatable {
   case set(name: String, requirement: Requirement?, accessible: Accessibility?)
   case get(name: String)
   case list
+  /// What every app keeps.
+  case listAll
   case remove(name: String)
+  case removeOfApp(AppRemoval)
   /// No fingers: all that are enrolled.
   case adopt([FingerName])
   case readerList

@@ -84,8 +84,10 @@ enum InvocationParser {
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
     case .agent: AgentOrder.options + [help]
     case .log: [json, help]
-    case .status, .list, .keychain, .keyring: [json, help]
-    case .renameUser, .adopt, .get, .rm, .lock, .key, .pam: [help]
+    case .list: [all, json, help]
+    case .rm: AppRemoval.options + [help]
+    case .status, .keychain, .keyring: [json, help]
+    case .renameUser, .adopt, .get, .lock, .key, .pam: [help]
     }
   }
 
@@ -104,8 +106,8 @@ enum InvocationParser {
     func given(_ name: String) -> Bool { scanned.options.contains { $0.name == name } }
     if given("help") { return .help(of: verb) }
 
-    // Which of two was meant is not to be guessed: the secret would be kept under the wrong one.
-    for name in ["require", "accessible"]
+    // Which of two was meant is not to be guessed: the secret would be kept under, or removed from, the wrong one.
+    for name in ["require", "accessible", "app", "service"]
     where Set(scanned.options.filter { $0.name == name }.map(\.value)).count > 1 {
       throw CommandFailure(.usage, "--\(name) is given twice with different values; give it once")
     }
@@ -113,7 +115,8 @@ enum InvocationParser {
     let invocation = try parse(verb, operands, scanned, value: value, given: given)
     guard given("json") else { return invocation }
     switch invocation {
-    case .status, .fingers, .list, .readerList, .keychain(.check), .keyring(.status), .log: return .json(invocation)
+    case .status, .fingers, .list, .listAll, .readerList, .keychain(.check), .keyring(.status), .log:
+      return .json(invocation)
     default: throw CommandFailure(.usage, "--json is for what prints data; leave it out here")
     }
   }
@@ -128,7 +131,7 @@ enum InvocationParser {
       return .status
     case .list:
       try none(operands, verb)
-      return .list
+      return given("all") ? .listAll : .list
     case .fingers:
       try none(operands, verb)
       return .fingers(user: try userName(value("user")))
@@ -152,7 +155,9 @@ enum InvocationParser {
         name: try itemName(operands, verb), requirement: try requirement(value("require")),
         accessible: try accessibility(value("accessible")))
     case .get: return .get(name: try itemName(operands, verb))
-    case .rm: return .remove(name: try itemName(operands, verb))
+    case .rm:
+      if let order = try AppRemoval.parse(operands, scanned.options) { return .removeOfApp(order) }
+      return .remove(name: try itemName(operands, verb))
     // Parsed before.
     case .key, .pam: return .help(of: verb)
     case .export: return .export(try BackupOrders.export(operands, scanned.options))

@@ -39,6 +39,17 @@ protocol Service: AnyObject {
     of name: String, in context: WhorlContext, reason: String, progress: @escaping @GLibActor (WhorlProgress) -> Void
   ) async throws(WhorlError) -> SecretBytes
   func remove(name: String) async throws(WhorlError)
+
+  // The whole keychain, the items of other programs too.
+  /// The items that match, also those that are gone, in parts: as ``items(after:)``.
+  func kept(_ query: WhorlAttributes, after reference: [UInt8]?) async throws(WhorlError) -> (
+    items: [KeptItem], next: [UInt8]?
+  )
+  /// Removes that one item.
+  func remove(_ item: KeptItem) async throws(WhorlError)
+  /// Removes all of one access group, which has a name; gives how many. `.itemNotFound` for none.
+  func removeAll(ofApp app: String) async throws(WhorlError) -> Int
+
   /// The whole keychain as an export file, the items of other programs too.
   func exportItems(
     under passphrase: borrowing SecretBytes, in context: WhorlContext, reason: String,
@@ -152,6 +163,8 @@ struct ReaderListing: Sendable, Equatable {
 enum CommandItems {
   /// Their service attribute; the account attribute is the name.
   static let service = "whorl"
+  /// The application tag of a key is this and the name.
+  static let keyTagPrefix = Array("whorl:".utf8)
 }
 
 /// A key's name, kind and public half, and what its use asks for.

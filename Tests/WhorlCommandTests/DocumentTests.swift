@@ -41,6 +41,10 @@ import Testing
     (["whorl", "delete", "-"], "--all --user --help"), (["whorl", "adopt", "left-thumb", "l"], "left-thumb"),
     (["whorl", "reader", "t"], "trust"), (["whorl", "reader", "trust", "0"], "0a1b2c3d"),
     (["whorl", "reader", "distrust", "--"], "--all --json --help"), (["whorl", "reader", "trust", "0a1b2c3d", ""], ""),
+    (["whorl", "list", "-"], "--all --json --help"), (["whorl", "rm", "-"], "--app --service --yes --help"),
+    (["whorl", "rm", "--app", ""], "my\\ app shop"), (["whorl", "rm", "--app", "=", "s"], "shop"),
+    (["whorl", "rm", "--app", "shop", ""], "ada bob"), (["whorl", "rm", "--app", "=", "shop", "b"], "bob"),
+    (["whorl", "rm", "--app", "shop", "--service", "s"], "store"), (["whorl", "rm", "--app", "shop", "ada", ""], ""),
     (["whorl", "keyring", "d"], "disable"), (["whorl", "rm", "--", "m"], "mail my\\ mail"),
     (["whorl", "--v"], "--version"), (["whorl", "agent", "--t"], "--terminal"),
     (["whorl", "agent", "--process", "7", "--p"], "--pinentry --process --parent-fd"),
@@ -56,7 +60,10 @@ import Testing
       source "$0"
       whorl() {
         case $1 in
-          list) printf 'mail\\tany\\nmy mail\\tnone\\nm\\\\n\\tany\\n' ;;
+          list)
+            [[ $2 != --all ]] ||
+              printf '%s\\tkey\\t%s\\t%s\\tany\\n' whorl x y 'my app' api - shop store ada shop api ada shop api bob - o z
+            [[ $2 == --all ]] || printf 'mail\\tany\\nmy mail\\tnone\\nm\\\\n\\tany\\n' ;;
           fingers) printf 'left-thumb\\n' ;;
           reader) printf '0a1b2c3d\\tFake\\ttrusted\\tbuilt in\\n' ;;
           pam) printf 'login\\tno finger\\nsudo\\tfinger\\tline 3\\n\\tasks twice\\nsu\\tno finger\\n' ;;

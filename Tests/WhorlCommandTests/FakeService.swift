@@ -21,6 +21,8 @@ final class FakeService: Service {
   private(set) var calls: [String] = []
   var stored: [Stored] = []
   var storedKeys: [KeyListing] = []
+  /// What the commands about apps find; those about the command's own do not.
+  var everything: [WhorlItem] = []
   /// The login keyring's secret and how far it came.
   var keyring: (secret: [UInt8], comment: String)?
   var statusAnswer = {

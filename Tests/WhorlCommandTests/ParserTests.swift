@@ -91,7 +91,7 @@ import Testing
     ["adopt", "toe"], ["reader", "frob"], ["reader", "list", "extra"], ["reader", "trust", "0a", "extra"],
     ["reader", "trust", "--all"], ["reader", "distrust", "0a", "--all"],
     ["list", "extra"], ["status", "extra"], ["fingers", "left-thumb"], ["enroll", "left-thumb", "right-thumb"],
-    ["set", "x", "--require"], ["enroll", "--user"], ["delete", "--all=yes"], ["--frob"], ["list", "--all"],
+    ["set", "x", "--require"], ["enroll", "--user"], ["delete", "--all=yes"], ["--frob"], ["get", "--all"],
     ["help", "frob"], ["--help", "frob"], ["help", "get", "extra"], ["--version", "extra"], ["-V", "status"],
     ["--help", "get", "extra"], ["forget", "paul", "--uid", "1"],
     ["set", "x", "--require", "any", "--require", "none"],

@@ -1,23 +1,39 @@
 # Completion of whorl(1) for bash. Names of secrets are asked of the daemon, which gives them without a finger.
+
+# Offers a column of what apps keep, once each, of the app named (of any for none). whorl's own items, and what has no
+# name or one that whorl shows escaped, are left out.
+_whorl_kept() {
+  local column="$1" app="$2" line fields seen=$'\n'
+  while IFS= read -r line; do
+    IFS=$'\t' read -r -a fields <<<"$line"
+    line="${fields[column - 1]-}"
+    [[ ${fields[0]-} != @(whorl|-) && ( -z $app || ${fields[0]-} == "$app" ) && $line != @(|-|'"-"'|'"whorl"'|*\\*) &&
+      $line == "$current"* && $seen != *$'\n'"$line"$'\n'* ]] || continue
+    seen+="$line"$'\n'
+    COMPREPLY+=("$(printf %q "$line")")
+  done < <("${words[0]}" list --all 2>/dev/null </dev/null)
+}
+
 _whorl() {
   local words=("${COMP_WORDS[@]}") current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}"
   local commands='status enroll verify fingers delete adopt reader set get list rm export import unlock lock recover recovery-key keychain keyring key forget rename-user pam agent log help'
   local fingers='left-thumb left-index-finger left-middle-finger left-ring-finger left-little-finger
     right-thumb right-index-finger right-middle-finger right-ring-finger right-little-finger'
-  local command='' word index options='' first='' operands=0 ended='' value='' IFS=$' \t\n'
+  local command='' word index options='' first='' operands=0 ended='' value='' app='' IFS=$' \t\n'
   COMPREPLY=()
 
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${words[index]}"
     if [[ -n $value ]]; then
       value=''
+      [[ ${words[index - 1]} != --app && ${words[index - 2]} != --app ]] || app="$word"
     elif [[ -z $command ]]; then
       [[ $word == -* ]] || command="$word"
     elif [[ -z $ended && $word == -- ]]; then
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry|--process|--ready-fd|--parent-fd|--root) && ${words[index + 1]-} != '=' ]] &&
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry|--process|--ready-fd|--parent-fd|--root|--app|--service) && ${words[index + 1]-} != '=' ]] &&
         value=yes
     elif [[ $word == '=' ]]; then
       value=yes
@@ -36,6 +52,8 @@ _whorl() {
       --pinentry) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       --require | -r) mapfile -t COMPREPLY < <(compgen -W 'any current presence passcode none' -- "$current") ;;
       --root) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+      --app) _whorl_kept 1 '' ;;
+      --service) _whorl_kept 3 "$app" ;;
       --type | -t) mapfile -t COMPREPLY < <(compgen -W 'ed25519 p256' -- "$current") ;;
       --hash) mapfile -t COMPREPLY < <(compgen -W 'sha256 sha384 sha512' -- "$current") ;;
       --accessible | -c)
@@ -57,7 +75,9 @@ _whorl() {
     import) options='--csv --pairs --skip-existing --replace --require --accessible --passphrase-fd --help' ;;
     forget) options='--uid --yes --help' ;;
     reader) options='--all --json --help' ;;
-    status | list | keychain | keyring | log) options='--json --help' ;;
+    list) options='--all --json --help' ;;
+    rm) options='--app --service --yes --help' ;;
+    status | keychain | keyring | log) options='--json --help' ;;
     agent) options='--pinentry --terminal --process --ready-fd --parent-fd --help' ;;
     key)
       case $first in
@@ -76,7 +96,7 @@ _whorl() {
         *) options='--help' ;;
       esac
       ;;
-    adopt | get | rm | lock | rename-user) options='--help' ;;
+    adopt | get | lock | rename-user) options='--help' ;;
   esac
   if [[ -z $ended && $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
@@ -128,6 +148,7 @@ _whorl() {
       esac
       ;;
     set | get | rm)
+      [[ $command != rm || -z $app ]] || { _whorl_kept 4 "$app"; return; }
       # One name on a line; names with characters that whorl shows escaped are left out, the others are quoted.
       local name
       while IFS=$'\t' read -r name _; do
