@@ -3,6 +3,9 @@ import WhorlClient
 
 /// The whole keychain, the items of other programs too.
 extension BusService {
+  /// So many items are asked for at a time.
+  private static let part: UInt32 = 500
+
   func kept(_ query: WhorlAttributes, after reference: [UInt8]?) async throws(WhorlError) -> (
     items: [KeptItem], next: [UInt8]?
   ) {

@@ -44,14 +44,9 @@ final class BusService: Service {
     listings(of: try await whorl.copyMatching(query(name), includingInvalidated: true), named: name)
   }
 
-  /// So many items are asked for at a time.
-  static let part: UInt32 = 500
-
   func items(after reference: [UInt8]?) async throws(WhorlError) -> (items: [ItemListing], next: [UInt8]?) {
-    let items = try await whorl.copyMatching(
-      query(nil), limit: Self.part, includingInvalidated: true, after: reference)
-    let next = items.count == Int(Self.part) ? items.last?.attributes.persistentReference : nil
-    return (listings(of: items, named: nil), next)
+    let part = try await kept(query(nil), after: reference)
+    return (listings(of: part.items.map(\.item), named: nil), part.next)
   }
 
   private func listings(of items: [WhorlItem], named name: String?) -> [ItemListing] {
