@@ -36,7 +36,7 @@ UDEVDIR = /usr/lib/udev/rules.d
 PAMCONFIGDIR = /usr/share/pam-configs
 COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
-PROGRAMS = whorl whorld whorl-reader whorl-passcode
+PROGRAMS = whorl whorld whorl-reader whorl-passcode whorl-embedded
 
 .PHONY: all programs demo test test-system soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so catalogues
@@ -113,7 +113,8 @@ install:
 	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(SYSUSERSDIR) $(UDEVDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d \
 	  $(USERUNITDIR)/graphical-session.target.wants $(AUTOSTARTDIR))
 	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
-	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
+	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode build/bin/whorl-embedded \
+	  $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
 	for l in $(PAM_LANGUAGES); do install -d $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES && \
 	  install -m 644 build/locale/$$l/LC_MESSAGES/whorl.mo $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES/whorl.mo || exit 1; done

@@ -42,6 +42,7 @@ let testTargets: [Target] = [
   program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
+  program("embedded-probe", ["WhorlEmbedded", "Security"], path: "Tests/embedded-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
   tests("ReaderLinkTests", ["ReaderLink"]),
@@ -80,7 +81,7 @@ let testTargets: [Target] = [
     [
       "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
       "KeyPairs",
-      "SecretMemory", "ReaderLink",
+      "SecretMemory", "ReaderLink", "CPosix", "embedded-probe",
     ], exclude: ["Scripts"]),
 ]
 
@@ -113,10 +114,12 @@ let package = Package(
     .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
+    .executable(name: "whorl-embedded", targets: ["whorl-embedded"]),
     .library(name: "WhorlClient", targets: ["WhorlClient"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
+    .library(name: "WhorlEmbedded", targets: ["WhorlEmbedded"]),
   ],
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -170,6 +173,12 @@ let package = Package(
     library("Security", ["SecretMemory", "WhorlClient"]),
     library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
+    // An enclave of a program's own: the library, and the process between it and the enclave.
+    library("EmbeddedLink"),
+    library("WhorlEmbedded", ["Bus", "ChildProcess", "EmbeddedLink", "SecretMemory", "WhorlClient", "CPosix"]),
+    program(
+      "whorl-embedded",
+      ["Bus", "ChildProcess", "CInterfaces", "EmbeddedLink", "GLibLoop", "WhorlClient", "CPosix", "CTaskPool"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),

@@ -1,0 +1,209 @@
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+/// Enclaves of programs' own: what they can do, whom they refuse, and what they leave behind.
+@Suite(.timeLimit(.minutes(4))) struct EmbeddedTests {
+  private static let programs = ["dbus-daemon", "whorl-embedded", "whorld"]
+
+  @Test func `An item comes out by a finger that was enrolled in the enclave, and by the passcode`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    _ = try await program.tell("answer \(World.passcode)")
+    #expect(try await program.tell("fingers") == "fingers ")
+    #expect(try await scene.enroll(.leftLoop, with: program) == "enrolled")
+    #expect(try await program.tell("fingers") == "fingers right-index-finger")
+    #expect(try await program.tell("add mail finger s3cret") == "added 0")
+    #expect(try await program.tell("add bank passcode t0p") == "added 0")
+    try program.order("get mail")
+    try await scene.reader.press(.leftLoop, 2)
+    #expect(try await program.line() == "got s3cret")
+    try program.order("get bank")
+    #expect(try await program.line() == "asked for read - ")
+    #expect(try await program.line() == "got t0p")
+    _ = try await program.tell("answer")
+    try program.order("get bank")
+    #expect(try await program.line() == "asked for read - ")
+    #expect(try await program.line() == "got -128", "the person declined")
+    #expect(try await program.tell("delete right-index-finger") == "deleted")
+    #expect(try await program.tell("fingers") == "fingers ")
+    #expect(program.program.text(.errors).contains("install Whorl's daemon for more"))
+  }
+
+  @Test func `A finger for which no passcode is given opens nothing, until it is`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    let refusal = try await scene.enroll(.leftLoop, with: program)
+    #expect(refusal.hasPrefix("error notRegistered: The finger is enrolled, but opens no secret"), "\(refusal)")
+    #expect(try await program.tell("fingers") == "fingers right-index-finger")
+    #expect(try await program.tell("add mail finger s3cret") == "added 0")
+    #expect(try await program.tell("get mail") == "got -25293")
+    _ = try await program.tell("answer \(World.passcode)")
+    try program.order("register right-index-finger")
+    #expect(try await program.line() == "asked for adoptFingers - right-index-finger")
+    #expect(try await program.line() == "registered")
+    try program.order("get mail")
+    try await scene.reader.press(.leftLoop, 2)
+    #expect(try await program.line() == "got s3cret")
+    #expect(try await program.tell("register left-thumb").hasPrefix("error notRegistered"))
+    #expect(try await program.tell("enroll nonsense").hasPrefix("error "))
+    #expect(try await program.tell("delete left-thumb").hasPrefix("error "))
+  }
+
+  @Test func `Stopped, it leaves nothing but its state, in which the next one finds the items`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    #expect(try await program.tell("add mail none s3cret") == "added 0")
+    let parts = try program.descendants()
+    #expect(Set(parts.map(\.name)).isSuperset(of: Self.programs))
+    #expect(try scene.buses.count == 1)
+    #expect(try await program.tell("stop") == "stopped")
+    for part in parts { #expect(try await part.ends(), "\(part.name)") }
+    #expect(try program.descendants().isEmpty)
+    #expect(try scene.buses.isEmpty)
+    #expect(try await program.tell("get mail") == "got -25291", "the system's daemon, which is not there")
+    #expect(try await program.tell("fingers").hasPrefix("error ended"))
+    // In the same process, then in another one.
+    #expect(try await program.tell("start \(scene.folder.path)") == "started")
+    #expect(try await program.tell("get mail") == "got s3cret")
+    #expect(try await program.tell("drop") == "dropped")
+    #expect(try scene.buses.isEmpty)
+    let next = try await scene.started()
+    #expect(try await next.tell("get mail") == "got s3cret")
+  }
+
+  @Test(arguments: [SIGKILL, SIGTERM, SIGSEGV])
+  func `However the program ends, nothing of its enclave is left`(signal: Int32) async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    #expect(try await program.tell("add mail none s3cret") == "added 0")
+    let parts = try program.descendants()
+    #expect(parts.count >= Self.programs.count)
+    program.program.signal(signal)
+    _ = try await program.program.wait()
+    for part in parts { #expect(try await part.ends(), "\(part.name)") }
+    #expect(try scene.buses.isEmpty)
+    let next = try await scene.started()
+    #expect(try await next.tell("get mail") == "got s3cret")
+  }
+
+  @Test func `When the process between is killed, the enclave goes too, and the program hears of it`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    let parts = try program.descendants()
+    let helper = try #require(parts.first { $0.name == "whorl-embedded" })
+    helper.signal(SIGKILL)
+    for part in parts where part !== helper { #expect(try await part.ends(), "\(part.name)") }
+    #expect(try await program.tell("get mail") == "got -25291")
+    #expect(try await program.tell("fingers").hasPrefix("error ended"))
+    #expect(try await program.tell("stop") == "stopped")
+    #expect(try scene.buses.isEmpty)
+  }
+
+  @Test func `A process has one enclave, and a folder one process`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    let other = try EmbeddedScene()
+    #expect(try await program.tell("second \(other.folder.path)").hasPrefix("error alreadyRunning"))
+    let intruder = try scene.program()
+    let refusal = try await intruder.tell("start \(scene.folder.path)")
+    #expect(refusal.hasPrefix("error folderInUse: Another process has an enclave in"), "\(refusal)")
+    #expect(try await intruder.tell("start \(other.folder.path)") == "started", "a refusal leaves the place free")
+    #expect(try await program.tell("add mail none s3cret") == "added 0")
+    #expect(try await intruder.tell("get mail") == "got -25300")
+  }
+
+  @Test func `A folder that others may read, write or replace is refused`() async throws {
+    let scene = try EmbeddedScene(hasPasscode: false)
+    let program = try scene.program()
+    let folder = scene.folder
+    for mode: mode_t in [0o755, 0o770, 0o777] {
+      try folder.makeFolder("open", mode: mode)
+      #expect(try await program.tell("start \(folder("open"))").hasPrefix("error unsafeFolder"), "\(mode)")
+    }
+    // Below a folder that others may write to, it could be replaced.
+    try folder.makeFolder("open/own")
+    let below = try await program.tell("start \(folder("open/own"))")
+    #expect(below.hasPrefix("error unsafeFolder: Others can replace"), "\(below)")
+    try folder.write("", to: "file")
+    try folder.link("open", to: "link")
+    for name in ["file", "file/x", "link", "with:colon"] {
+      #expect(try await program.tell("start \(folder(name))").hasPrefix("error unsafeFolder"), "\(name)")
+    }
+    for name in ["/var/lib/whorl/x", "/var/lib/fprint"] {
+      let system = try await program.tell("start \(name)")
+      #expect(system.contains("is the installed daemon's"), "\(system)")
+    }
+    #expect(try program.descendants().isEmpty)
+    #expect(try await program.tell("start \(folder("new/deep"))") == "started")
+    var status = stat()
+    #expect(stat(folder("new/deep"), &status) == 0 && status.st_mode & 0o7777 == 0o700)
+  }
+
+  @Test func `Thirty-two tasks that block Swift's pool at once are all served, also where the passcode is asked for`()
+    async throws
+  {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    #expect(try await program.tell("add mail none s3cret") == "added 0")
+    #expect(try await program.tell("crowd 32 mail") == "crowd s3cret=32")
+    _ = try await program.tell("answer \(World.passcode)")
+    #expect(try await program.tell("add bank passcode t0p") == "added 0")
+    try program.order("crowd 32 bank")
+    var line = try await program.line()
+    while line.hasPrefix("asked ") { line = try await program.line() }
+    #expect(line == "crowd t0p=32")
+  }
+
+  @Test func `A program that has an enclave beside it has none of it inside`() async throws {
+    let path = try BuiltPrograms.path("embedded-probe")
+    let needed = try await RunningProgram.run("/usr/bin/readelf", ["-d", path])
+    #expect(needed.text.contains("libgio-2.0"), "\(needed.errorText)")
+    for library in ["libfprint", "libsqlite3", "libcrypto", "libpam", "libseccomp"] {
+      #expect(!needed.text.contains(library), "\(library)")
+    }
+    // Their modules' symbols begin so.
+    let symbols = try await RunningProgram.run("/usr/bin/nm", [path], seconds: 120).text
+    #expect(symbols.contains("$s13WhorlEmbedded"))
+    for module in ["$s11WhorlDaemon", "$s7Enclave", "$s8Keychain", "$s11Fingerprint"] {
+      #expect(!symbols.contains(module), "\(module)")
+    }
+  }
+
+  @Test func `Nobody else may use its bus, and nobody but the program its helper`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    let folder = try #require(scene.buses.first)
+    let address = "unix:path=\(scene.folder("runtime"))/\(folder)/bus"
+    func call(_ method: String, user: UInt32? = nil) async throws -> RunningProgram.Result {
+      try await RunningProgram.run(
+        "/usr/bin/gdbus",
+        [
+          "call", "--address", address, "--dest", "org.whorl.Embedded", "--object-path", "/org/whorl/Embedded",
+          "--method",
+          "org.whorl.Embedded1.\(method)", "1",
+        ], user: user)
+    }
+    let refusal = try await call("Fingers")
+    #expect(refusal.status != 0 && refusal.errorText.contains("AccessDenied"), "\(refusal.errorText)")
+    #expect(try await call("Cancel").status != 0)
+    if geteuid() == 0 {
+      // The folder is closed to him; if it were not, the bus would be.
+      chmod(scene.folder.path, 0o755)
+      chmod(scene.folder("runtime"), 0o755)
+      chmod("\(scene.folder("runtime"))/\(folder)", 0o755)
+      chmod("\(scene.folder("runtime"))/\(folder)/bus", 0o777)
+      let stranger = try await call("Cancel", user: 65534)
+      #expect(stranger.status != 0 && !stranger.errorText.contains("AccessDenied"), "\(stranger.errorText)")
+    }
+    let name = try await RunningProgram.run(
+      "/usr/bin/gdbus",
+      [
+        "call", "--address", address, "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus",
+        "--method", "org.freedesktop.DBus.RequestName", "org.freedesktop.login1", "0",
+      ])
+    #expect(name.errorText.contains("AccessDenied"), "no name that whorld believes in: \(name.text)")
+    #expect(try await program.tell("fingers") == "fingers ")
+  }
+}
