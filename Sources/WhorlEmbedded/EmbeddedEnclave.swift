@@ -108,6 +108,18 @@ public final class EmbeddedEnclave: Sendable {
 
   // MARK: Fingers
 
+  /// The names of all fingers there are.
+  public static let fingerNames = ["left", "right"].flatMap { side in
+    ["thumb", "index-finger", "middle-finger", "ring-finger", "little-finger"].map { "\(side)-\($0)" }
+  }
+
+  private static func check(_ finger: String) throws(EmbeddedError) {
+    guard fingerNames.contains(finger) else {
+      throw EmbeddedError(
+        .invalidArgument, "There is no finger \(finger); it is one of \(fingerNames.joined(separator: ", ")).")
+    }
+  }
+
   /// The names of the enrolled fingers, such as right-index-finger.
   public func fingers() async throws(EmbeddedError) -> [String] {
     try await pump.run("Fingers", nil)["fingers"]?.asStrings ?? []
@@ -117,18 +129,25 @@ public final class EmbeddedEnclave: Sendable {
   ///
   /// Cancelling the task stops it.
   /// - Parameters:
-  ///   - finger: such as right-index-finger: left or right, thumb or index-, middle-, ring- or little-finger.
+  ///   - finger: one of ``fingerNames``.
   ///   - progress: what the person is to be told, on another thread; the call returns after the last of them.
   /// - Throws: `.notRegistered` where the finger is enrolled now and no passcode was given, so that it opens nothing.
   public func enroll(
     finger: String, progress: @escaping @Sendable (EnrollmentStep) -> Void = { _ in }
   ) async throws(EmbeddedError) {
+    try Self.check(finger)
     _ = try await pump.run("Enroll", finger, progress: progress)
   }
 
   /// Has an enrolled finger open secrets, for which the passcode is asked.
-  public func register(finger: String) async throws(EmbeddedError) { _ = try await pump.run("Register", finger) }
+  public func register(finger: String) async throws(EmbeddedError) {
+    try Self.check(finger)
+    _ = try await pump.run("Register", finger)
+  }
 
   /// Deletes an enrolled finger. Items that are bound to the set of fingers (`biometryCurrentSet`) are gone with it.
-  public func delete(finger: String) async throws(EmbeddedError) { _ = try await pump.run("Delete", finger) }
+  public func delete(finger: String) async throws(EmbeddedError) {
+    try Self.check(finger)
+    _ = try await pump.run("Delete", finger)
+  }
 }

@@ -95,7 +95,8 @@ final class Keeper {
     let folder = try BusFolder()
     self.folder = folder
     try check()
-    let address = try await startBus(folder, lost)
+    let log = try DaemonLog(order.folder)
+    let address = try await startBus(folder, log, lost)
     let bus: BusConnection
     do throws(BusError) {
       bus = try await BusConnection.open(address: address)
@@ -109,7 +110,7 @@ final class Keeper {
       throw StartFailure(.cannotStart, "The enclave's bus cannot be used: \(error)")
     }
     try check()
-    try await startDaemon(bus, address, lock, lost)
+    try await startDaemon(bus, address, lock, log, lost)
     try await offerFaces(bus, address, parent)
     if !order.asks { startDesktopAgent(address) }
     return address
@@ -121,7 +122,7 @@ final class Keeper {
   }
 
   private func startBus(
-    _ folder: BusFolder, _ lost: @escaping @GLibActor () -> Void
+    _ folder: BusFolder, _ log: DaemonLog, _ lost: @escaping @GLibActor () -> Void
   ) async throws(StartFailure) -> String {
     let program = "/usr/bin/dbus-daemon"
     guard access(program, X_OK) == 0 else {
@@ -131,19 +132,19 @@ final class Keeper {
     busDaemon = try Child(
       program,
       ["--config-file=\(folder.configuration)", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"],
-      environment: ["PATH": "/usr/bin:/bin"], descriptors: [.duplicate(output.writeEnd), .duplicate(STDERR_FILENO)],
+      environment: ["PATH": "/usr/bin:/bin"], descriptors: [.duplicate(output.writeEnd), .duplicate(log.file)],
       ended: lost)
     guard let address = await output.firstLine() else {
-      throw StartFailure(.cannotStart, "\(program) ended at its start.")
+      throw StartFailure(.cannotStart, "\(program) did not start: \(log.lastLine) (all of it: \(log.path))")
     }
     return address
   }
 
   private func startDaemon(
-    _ bus: BusConnection, _ address: String, _ lock: FolderLock, _ lost: @escaping @GLibActor () -> Void
+    _ bus: BusConnection, _ address: String, _ lock: FolderLock, _ log: DaemonLog,
+    _ lost: @escaping @GLibActor () -> Void
   ) async throws(StartFailure) {
     let program = order.programs + "/whorld"
-    let log = try DaemonLog(order.folder)
     let (news, told) = AsyncStream.makeStream(of: Bool.self)
     let comings: BusSubscription
     do throws(BusError) {

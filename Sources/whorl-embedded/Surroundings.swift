@@ -64,7 +64,7 @@ struct FolderLock {
   }
 }
 
-/// What whorld says, since its last start.
+/// What whorld and the bus say, since the last start.
 struct DaemonLog {
   let path: String
   let file: Int32

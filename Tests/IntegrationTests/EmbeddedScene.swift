@@ -26,7 +26,7 @@ final class EmbeddedScene: Sendable {
   }
 
   /// Starts the program, which has no enclave yet.
-  func program() throws -> EmbeddedProgram {
+  func program(adding variables: [String: String] = [:]) throws -> EmbeddedProgram {
     EmbeddedProgram(
       try RunningProgram(
         BuiltPrograms.path("embedded-probe"),
@@ -34,7 +34,7 @@ final class EmbeddedScene: Sendable {
           "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": folder("runtime"), "FP_VIRTUAL_IMAGE": folder("finger"),
           "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image",
           "SWIFT_BACKTRACE": "enable=no",
-        ]))
+        ].merging(variables) { $1 }))
   }
 
   /// Starts it, and the enclave.

@@ -20,11 +20,11 @@ import Testing
     try await scene.reader.press(.leftLoop, 2)
     #expect(try await program.line() == "got s3cret")
     try program.order("get bank")
-    #expect(try await program.line() == "asked for read - ")
+    #expect(try await program.line() == "asked for read bank, embedded ")
     #expect(try await program.line() == "got t0p")
     _ = try await program.tell("answer")
     try program.order("get bank")
-    #expect(try await program.line() == "asked for read - ")
+    #expect(try await program.line() == "asked for read bank, embedded ")
     #expect(try await program.line() == "got -128", "the person declined")
     #expect(try await program.tell("delete right-index-finger") == "deleted")
     #expect(try await program.tell("fingers") == "fingers ")
@@ -47,8 +47,8 @@ import Testing
     try await scene.reader.press(.leftLoop, 2)
     #expect(try await program.line() == "got s3cret")
     #expect(try await program.tell("register left-thumb").hasPrefix("error notRegistered"))
-    #expect(try await program.tell("enroll nonsense").hasPrefix("error "))
-    #expect(try await program.tell("delete left-thumb").hasPrefix("error "))
+    #expect(try await program.tell("enroll nonsense").hasPrefix("error invalidArgument"))
+    #expect(try await program.tell("delete left-thumb").hasPrefix("error noSuchFinger"))
   }
 
   @Test func `Stopped, it leaves nothing but its state, in which the next one finds the items`() async throws {
@@ -150,10 +150,43 @@ import Testing
     #expect(try await program.tell("crowd 32 mail") == "crowd s3cret=32")
     _ = try await program.tell("answer \(World.passcode)")
     #expect(try await program.tell("add bank passcode t0p") == "added 0")
-    try program.order("crowd 32 bank")
+    try program.order("crowd 8 bank")
     var line = try await program.line()
     while line.hasPrefix("asked ") { line = try await program.line() }
-    #expect(line == "crowd t0p=32")
+    #expect(line == "crowd t0p=8")
+  }
+
+  @Test func `Where the program does not ask, the desktop's agent does, and where there is none nobody`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try scene.program()
+    #expect(try await program.tell("quiet \(scene.folder.path)") == "started")
+    #expect(try !program.descendants().contains { $0.name == "whorl" })
+    #expect(try await program.tell("add bank passcode t0p") == "added 0")
+    #expect(try await program.tell("get bank") == "got -25308")
+    #expect(try await program.tell("drop") == "dropped")
+    let desktop = try scene.program(adding: ["DISPLAY": ":99"])
+    #expect(try await desktop.tell("quiet \(scene.folder.path)") == "started")
+    let agent = try #require(try desktop.descendants().first { $0.name == "whorl" })
+    #expect(try await desktop.tell("stop") == "stopped")
+    #expect(try await agent.ends())
+  }
+
+  @Test func `What does not start says why, and leaves nothing`() async throws {
+    let scene = try EmbeddedScene(hasPasscode: false)
+    let program = try scene.program()
+    // Another program in whorld's place.
+    try scene.folder.makeFolder("programs")
+    for name in ["whorl-embedded", "whorl-reader", "whorl-passcode"] {
+      try scene.folder.link(try BuiltPrograms.path(name), to: "programs/\(name)")
+    }
+    let missing = try await program.tell("programs \(scene.folder.path) \(scene.folder("programs"))")
+    #expect(missing.hasPrefix("error cannotStart: The programs whorl-embedded, whorld"), "\(missing)")
+    try scene.folder.write("#!/bin/sh\necho out of order >&2; exit 3\n", to: "programs/whorld", mode: 0o755)
+    let broken = try await program.tell("programs \(scene.folder.path) \(scene.folder("programs"))")
+    #expect(broken.hasPrefix("error cannotStart: whorld did not start: out of order (all of it: "), "\(broken)")
+    #expect(try scene.buses.isEmpty)
+    #expect(try program.descendants().isEmpty)
+    #expect(try await program.tell("start \(scene.folder.path)") == "started")
   }
 
   @Test func `A program that has an enclave beside it has none of it inside`() async throws {

@@ -39,6 +39,12 @@ struct EmbeddedProbe {
         return answers.withLock { $0.map { Data($0.utf8) } }
       }
       say("started")
+    case "quiet":
+      enclave = try EmbeddedEnclave.start(folder: words[1])
+      say("started")
+    case "programs":
+      enclave = try EmbeddedEnclave.start(folder: words[1], programs: words[2])
+      say("started")
     case "second":
       _ = try EmbeddedEnclave.start(folder: words[1])
       say("started")
