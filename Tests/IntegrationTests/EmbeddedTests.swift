@@ -73,6 +73,23 @@ import Testing
     #expect(try await next.tell("get mail") == "got s3cret")
   }
 
+  @Test func `Before and after, the program uses the daemon that the system has`() async throws {
+    let world = try await World()
+    try await world.startDaemon()
+    let scene = try EmbeddedScene()
+    let program = try scene.program(adding: ["DBUS_SYSTEM_BUS_ADDRESS": world.bus.address])
+    #expect(try await program.tell("add mail none outside") == "added 0")
+    #expect(try await program.tell("start \(scene.folder.path)") == "started")
+    #expect(try await program.tell("get mail") == "got -25300")
+    #expect(try await program.tell("add mail none inside") == "added 0")
+    #expect(try await program.tell("stop") == "stopped")
+    #expect(try await program.tell("get mail") == "got outside")
+    #expect(try await program.tell("start \(scene.folder("another"))").hasPrefix("started"))
+    #expect(try await program.tell("drop") == "dropped")
+    #expect(try await program.tell("start /dev/null").hasPrefix("error unsafeFolder"))
+    #expect(try await program.tell("get mail") == "got outside", "a start that fails changes nothing")
+  }
+
   @Test(arguments: [SIGKILL, SIGTERM, SIGSEGV])
   func `However the program ends, nothing of its enclave is left`(signal: Int32) async throws {
     let scene = try EmbeddedScene()
