@@ -7,16 +7,24 @@ import TestKit
 final class EmbeddedScene: Sendable {
   let folder: TemporaryFolder
   let reader: VirtualReader
+  private let user: uid_t?
 
-  init(hasPasscode: Bool = true) throws {
+  /// - Parameter user: who has it; the test's own user where nil.
+  init(hasPasscode: Bool = true, user: uid_t? = nil) throws {
+    self.user = user
     folder = try TemporaryFolder()
     reader = VirtualReader(socket: folder("finger"))
     try folder.makeFolder("runtime")
     try folder.makeFolder("state")
-    if hasPasscode { try World.setPasscode(of: [Self.user], in: folder) }
+    if hasPasscode { try World.setPasscode(of: [Self.name(of: user ?? geteuid())], in: folder) }
+    guard let user else { return }
+    for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) { chown(folder(name), user, user) }
+    chown(folder.path, user, user)
   }
 
-  private static var user: String { getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "root" }
+  private static func name(of user: uid_t) -> String {
+    getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "root"
+  }
 
   /// Where the buses' folders are.
   var buses: [String] {
@@ -27,6 +35,10 @@ final class EmbeddedScene: Sendable {
 
   /// Starts the program, which has no enclave yet.
   func program(adding variables: [String: String] = [:]) throws -> EmbeddedProgram {
+    try program(as: user, adding: variables)
+  }
+
+  func program(as user: uid_t?, adding variables: [String: String] = [:]) throws -> EmbeddedProgram {
     EmbeddedProgram(
       try RunningProgram(
         BuiltPrograms.path("embedded-probe"),
@@ -34,7 +46,7 @@ final class EmbeddedScene: Sendable {
           "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": folder("runtime"), "FP_VIRTUAL_IMAGE": folder("finger"),
           "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image",
           "SWIFT_BACKTRACE": "enable=no",
-        ].merging(variables) { $1 }))
+        ].merging(variables) { $1 }, user: user))
   }
 
   /// Starts it, and the enclave.

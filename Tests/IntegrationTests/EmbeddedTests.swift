@@ -188,6 +188,37 @@ import Testing
     #expect(try await agent.ends())
   }
 
+  @Test func `An enrolment ends with its task, and with the enclave`() async throws {
+    let scene = try EmbeddedScene()
+    let program = try await scene.started()
+    _ = try await program.tell("answer \(World.passcode)")
+    let abandoned = try await program.tell("abandon left-thumb")
+    #expect(abandoned.hasPrefix("error cancelled"), "\(abandoned)")
+    #expect(try await program.tell("fingers") == "fingers ")
+    #expect(try await scene.enroll(.leftLoop, with: program) == "enrolled", "the reader is free again")
+    let forsaken = try await program.tell("forsake left-thumb")
+    #expect(forsaken.hasPrefix("error ended"), "\(forsaken)")
+    #expect(try program.descendants().isEmpty)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "to be another user needs root"))
+  func `An ordinary user needs no rights for it`() async throws {
+    let nobody: uid_t = 65534
+    let scene = try EmbeddedScene(user: nobody)
+    let program = try await scene.started()
+    _ = try await program.tell("answer \(World.passcode)")
+    #expect(try await scene.enroll(.leftLoop, with: program) == "enrolled")
+    #expect(try await program.tell("add mail finger s3cret") == "added 0")
+    try program.order("get mail")
+    try await scene.reader.press(.leftLoop, 2)
+    #expect(try await program.line() == "got s3cret")
+    #expect(try await program.tell("stop") == "stopped")
+    #expect(try scene.buses.isEmpty)
+    // It is that user's; root has one of his own.
+    let other = try scene.program(as: nil)
+    #expect(try await other.tell("start \(scene.folder.path)").hasPrefix("error unsafeFolder"))
+  }
+
   @Test func `What does not start says why, and leaves nothing`() async throws {
     let scene = try EmbeddedScene(hasPasscode: false)
     let program = try scene.program()

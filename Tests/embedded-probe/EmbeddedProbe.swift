@@ -61,6 +61,11 @@ struct EmbeddedProbe {
     case "enroll":
       try await enclave?.enroll(finger: words[1]) { step in say("step \(step)") }
       say("enrolled")
+    case "abandon":
+      try await abandon(words[1], in: enclave) { $0.cancel() }
+    case "forsake":
+      let current = enclave
+      try await abandon(words[1], in: enclave) { _ in current?.stop() }
     case "register":
       try await enclave?.register(finger: words[1])
       say("registered")
@@ -73,6 +78,18 @@ struct EmbeddedProbe {
     case "crowd": await crowd(Int(words[1]) ?? 0, words[2])
     default: say("error no command \(words[0])")
     }
+  }
+
+  /// Begins an enrolment, and ends it once the reader waits for a finger.
+  static func abandon(
+    _ finger: String, in enclave: EmbeddedEnclave?, by end: (Task<()?, any Error>) -> Void
+  ) async throws {
+    let (steps, came) = AsyncStream.makeStream(of: EnrollmentStep.self)
+    let task = Task { try await enclave?.enroll(finger: finger) { came.yield($0) } }
+    for await _ in steps { break }
+    end(task)
+    _ = try await task.value
+    say("enrolled")
   }
 
   static func item(_ name: String) -> [String: Any] {
