@@ -6,7 +6,7 @@ internal import WhorlClient
 
 /// An enclave of the program's own, beside it: for tests, demos, and apps on machines where nobody installed the daemon.
 ///
-/// From ``start(folder:programs:environment:passcode:)`` to ``stop()``, or until the last reference to it goes,
+/// From ``start(folder:programs:environment:passcode:)-(String,_,_,_)`` to ``stop()``, or until the last reference to it goes,
 /// `Security`, `LocalAuthentication` and `BiometricsVault` use it in place of the system's daemon. It consists of the same
 /// programs as that, run as children of this process: keys and secrets are in none of this process's memory, and what is
 /// asked of it never needs Swift's thread pool. They end when this process does, whatever ends it.
@@ -74,7 +74,7 @@ public final class EmbeddedEnclave: Sendable {
     }
   }
 
-  /// As ``start(folder:programs:environment:passcode:)``, for a file URL.
+  /// As ``start(folder:programs:environment:passcode:)-(String,_,_,_)``, for a file URL.
   public static func start(
     folder: URL, programs: String? = nil, environment: [String: String]? = nil,
     passcode: (@Sendable (EmbeddedRequest) -> Data?)? = nil
