@@ -21,7 +21,7 @@ enum HelpTexts {
     Readers:
       reader list        list the readers, and which may open secrets
       reader trust [ID]  let a reader open secrets
-      reader distrust [ID]
+      reader distrust ID
                          let it open none any more
         -a, --all        of distrust: all readers
 
@@ -87,7 +87,8 @@ enum HelpTexts {
     Desktop:
       agent              show what programs ask of you, and ask for your password
           --pinentry PATH
-                         instead of \(InvocationParser.standardPinentry)
+                         instead of \(AgentOrder.standardPinentry)
+          --terminal     on this terminal instead of a desktop
 
     Options follow the command. Before a NAME that begins with a dash write --.
     More about a command: whorl help COMMAND
@@ -110,7 +111,7 @@ enum HelpTexts {
     case .delete: "whorl delete [FINGER | --all] [--user NAME]"
     case .adopt: "whorl adopt [FINGER...]"
     case .reader:
-      "whorl reader list [--json]\n       whorl reader trust [ID]\n       whorl reader distrust [ID | --all]"
+      "whorl reader list [--json]\n       whorl reader trust [ID]\n       whorl reader distrust ID | --all"
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
@@ -135,7 +136,9 @@ enum HelpTexts {
       """
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
-    case .agent: "whorl agent [--pinentry PATH]"
+    case .agent:
+      "whorl agent [--pinentry PATH]\n"
+        + "       whorl agent --terminal [--process PID] [--ready-fd N] [--parent-fd N]"
     case .log: "whorl log [--json]"
     case .pam:
       """
@@ -187,7 +190,7 @@ enum HelpTexts {
       A secret opens only on a reader that you trust: the one that you enrolled a finger on, at the place where it stood
       then. Another one, or the same at another place, opens logins alone until you trust it with your password.
       reader list shows, with a tab between: id, name, trusted or untrusted, and where it is. trust and distrust take the
-      id; it may be left out where only one reader can be meant. distrust asks for no password.
+      id; trust needs none where only one reader can be meant. distrust asks for no password.
       """
     case .set:
       """
@@ -314,6 +317,9 @@ enum HelpTexts {
       finger or the password, and for what, with a button that cancels, and collects the password through pinentry,
       for whorld alone. The desktop starts it by itself. Exit code 0 when it is ended or the session is, 14 where
       another one serves the session.
+      With --terminal it shows and asks on its terminal instead. Programs start it so by themselves, for as long as they
+      wait, where no agent is there; --process PID serves the requests of that process alone, --ready-fd N gets a byte
+      once it serves, and it ends when --parent-fd N comes to its end.
       """
     case .renameUser:
       """

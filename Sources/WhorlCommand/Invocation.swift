@@ -36,7 +36,7 @@ enum Invocation: Sendable, Equatable {
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
   /// The program that asks for the passcode.
-  case agent(pinentry: String)
+  case agent(AgentOrder)
   /// What became of requests for the caller's secrets.
   case log
   case pam(PAMInvocation)
@@ -55,8 +55,8 @@ enum Verb: String, Sendable, CaseIterable {
 
 /// Which reader `reader distrust` is about.
 enum WhichReader: Sendable, Equatable {
-  /// The only one that is trusted.
-  case only
+  /// None was named.
+  case unnamed
   /// The one of that id.
   case id(String)
   /// Each that is trusted.

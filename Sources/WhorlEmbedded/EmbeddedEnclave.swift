@@ -40,8 +40,9 @@ public final class EmbeddedEnclave: Sendable {
   ///   - environment: the enclave's variables; nil is this process's own. `FP_` variables choose libfprint's virtual
   ///     readers.
   ///   - passcode: asked for the login password, on a thread of its own, whenever the enclave wants it; it may take as long
-  ///     as a person does. Nil, or nothing, declines. Without it, on a desktop, `whorl agent` asks, where the command
-  ///     `whorl` is among the programs; otherwise what needs the passcode fails.
+  ///     as a person does. Nil, or nothing, declines. Without it `whorl agent` asks, on the desktop or
+  ///     on this program's terminal, where the command `whorl` is among the programs; otherwise what needs the passcode
+  ///     fails.
   /// - Throws: `.alreadyRunning` (this process has one: one folder at a time), `.unsafeFolder`, `.folderInUse` (another
   ///   process has one there), `.cannotStart`.
   public static func start(
@@ -55,8 +56,9 @@ public final class EmbeddedEnclave: Sendable {
     do throws(EmbeddedError) {
       let state = try StateFolder(folder)
       let variables = environment ?? ProcessInfo.processInfo.environment
+      let programs = try ProgramFolder.find(programs)
       let helper = try Helper.start(
-        folder: state.path, programs: try ProgramFolder.find(programs), asks: passcode != nil,
+        folder: state.path, programs: programs, asks: passcode != nil,
         environment: variables.map { "\($0.key)=\($0.value)" })
       let bus: BlockingBus
       do { bus = try BlockingBus.open(address: helper.address) } catch {
@@ -65,7 +67,11 @@ public final class EmbeddedEnclave: Sendable {
       }
       let enclave = EmbeddedEnclave(folder: state.path, helper: helper, pump: EventPump(bus: bus, passcode: passcode))
       enclave.pump.start()
-      WhorlEnclave.use(BlockingBusTransport(address: helper.address))
+      let command = programs + "/whorl"
+      WhorlEnclave.use(
+        BlockingBusTransport(
+          address: helper.address, asksOnTerminal: passcode == nil,
+          agentProgram: access(command, X_OK) == 0 ? command : nil))
       warn(state.path)
       return enclave
     } catch {

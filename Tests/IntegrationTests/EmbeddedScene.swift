@@ -33,6 +33,14 @@ final class EmbeddedScene: Sendable {
     }
   }
 
+  /// The program's variables.
+  var environment: [String: String] {
+    [
+      "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": folder("runtime"), "FP_VIRTUAL_IMAGE": folder("finger"),
+      "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image", "SWIFT_BACKTRACE": "enable=no",
+    ]
+  }
+
   /// Starts the program, which has no enclave yet.
   func program(adding variables: [String: String] = [:]) throws -> EmbeddedProgram {
     try program(as: user, adding: variables)
@@ -41,12 +49,7 @@ final class EmbeddedScene: Sendable {
   func program(as user: uid_t?, adding variables: [String: String] = [:]) throws -> EmbeddedProgram {
     EmbeddedProgram(
       try RunningProgram(
-        BuiltPrograms.path("embedded-probe"),
-        environment: [
-          "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": folder("runtime"), "FP_VIRTUAL_IMAGE": folder("finger"),
-          "FP_DRIVERS_WHITELIST": "virtual_image", "FP_DRIVERS_ALLOWLIST": "virtual_image",
-          "SWIFT_BACKTRACE": "enable=no",
-        ].merging(variables) { $1 }, user: user))
+        BuiltPrograms.path("embedded-probe"), environment: environment.merging(variables) { $1 }, user: user))
   }
 
   /// Starts it, and the enclave.

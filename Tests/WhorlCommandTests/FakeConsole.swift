@@ -1,5 +1,6 @@
 import GLibLoop
 import SecretMemory
+import WhorlAgent
 
 @testable import WhorlCommand
 
@@ -43,10 +44,13 @@ final class FakeConsole: Console {
     guard !answers.isEmpty else { throw .cancelled }
     return try secret(Array(answers.removeFirst().utf8))
   }
+  func lend(to terminal: PromptTerminal?) {}
   func confirm(_ question: String) async throws(CommandFailure) -> Bool {
     questions.append(question)
     return confirms
   }
+  func hush() {}
+  func unhush() {}
   func waitForEnter() async -> Bool {
     if pressesEnter {
       pressesEnter = false
