@@ -62,7 +62,7 @@ let testTargets: [Target] = [
   tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
-  tests("SecurityTests", ["Security", "WhorlClient"]),
+  tests("SecurityTests", ["Security", "TestKit", "WhorlClient"]),
   tests("LocalAuthenticationTests", ["LocalAuthentication", "SecretMemory", "Security", "WhorlClient"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "CPosix", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
