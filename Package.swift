@@ -33,13 +33,15 @@ func clibrary(_ name: String, _ pkgConfig: String? = nil, apt: String) -> Target
 let testTargets: [Target] = [
   .target(name: "CGabor", path: "Tests/CGabor"),
   .target(
-    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor"], path: "Tests/TestKit",
+    name: "TestKit", dependencies: ["ReaderLink", "ChildProcess", "CPosix", "CGabor", "GLibLoop"],
+    path: "Tests/TestKit",
     exclude: ["Scripts"],
     swiftSettings: settings),
   program("press-finger", ["TestKit"], path: "Tests/press-finger"),
   program("fake-bridge", ["ReaderLink"], path: "Tests/fake-bridge"),
   program("keeper-soak", ["ReaderKeeper", "ReaderLink", "GLibLoop", "TestKit"], path: "Tests/keeper-soak"),
   program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
+  program("keychain-reader", ["WhorlClient", "SecretMemory"], path: "Tests/keychain-reader"),
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
   tests("TestKitTests", ["TestKit"]),
@@ -60,12 +62,13 @@ let testTargets: [Target] = [
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("SecurityTests", ["Security", "WhorlClient"]),
   tests("LocalAuthenticationTests", ["LocalAuthentication", "SecretMemory", "Security", "WhorlClient"]),
-  tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "GLibLoop", "SecretMemory", "TestKit"]),
+  tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "CPosix", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
   tests(
     "WhorlCommandTests",
     [
-      "WhorlCommand", "PAMStacks", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlClient", "KeychainArchive",
+      "WhorlCommand", "PAMStacks", "whorl", "Bus", "LoginKeyring", "CInterfaces", "WhorlAgent", "WhorlClient",
+      "KeychainArchive",
       "GLibLoop",
       "SecretMemory",
       "CPosix", "TestKit",
@@ -80,7 +83,7 @@ let testTargets: [Target] = [
     [
       "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
       "KeyPairs",
-      "SecretMemory", "ReaderLink",
+      "SecretMemory", "ReaderLink", "keychain-reader",
     ], exclude: ["Scripts"]),
 ]
 
@@ -165,7 +168,7 @@ let package = Package(
       ]),
     .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
-    library("WhorlClient", ["Bus", "GLibLoop", "SecretMemory"]),
+    library("WhorlClient", ["Bus", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
     library("Security", ["SecretMemory", "WhorlClient"]),
     library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),

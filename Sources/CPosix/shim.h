@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <shadow.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -76,6 +77,13 @@ static inline int cposix_device_events(void) {
     return -1;
 }
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
+/// Kills the process of a pidfd: never another that has got its number since.
+static inline int cposix_pidfd_kill(int process) { return (int)syscall(424L, (long)process, (long)SIGKILL, (void *)0, 0L); }
+/// Takes the exit status of the child of a pidfd, which must have ended; -1 where somebody else has taken it.
+static inline int cposix_pidfd_reap(int process) {
+    // P_PIDFD and WEXITED: Debian 12's headers show the former only under _GNU_SOURCE.
+    return (int)syscall(SYS_waitid, 3L, (long)process, (void *)0, 4L, (void *)0);
+}
 
 /// A descriptor that is ready to be read when the wall clock jumps, as it does at each resume; -1 and errno otherwise.
 /// Reading it then fails with ECANCELED, and cposix_watch_clock has to be called again.

@@ -155,7 +155,10 @@ extension Enclave {
         access.touch = try await ask(context, owner, access.need, options, progress, isLocked: access.isLocked)
       }
     } catch {
-      note(owner, purpose.deed, access.promptedFor, error)
+      // A request that said that it must not prompt, and would have to, was none to be let happen.
+      if error != .notInteractive || options.allowsInteraction {
+        note(owner, purpose.deed, access.promptedFor, error)
+      }
       throw error
     }
   }

@@ -10,8 +10,7 @@ final class AgentFace: BusHandler {
 
   /// The one whorld that is answered: its unique name.
   var daemon: String?
-  private let pinentry: Pinentry
-  private let notifications: Notifications?
+  private let face: any PromptFace
   private let tell: @GLibActor (String) -> Void
   private var shown: Set<UInt64> = []
   /// The dialogs, by request.
@@ -19,9 +18,8 @@ final class AgentFace: BusHandler {
   private var lastTrouble = ""
 
   /// - Parameter tell: takes one line for whoever looks after the agent, once for each trouble.
-  init(pinentry: Pinentry, notifications: Notifications?, tell: @escaping @GLibActor (String) -> Void) {
-    self.pinentry = pinentry
-    self.notifications = notifications
+  init(_ face: any PromptFace, tell: @escaping @GLibActor (String) -> Void) {
+    self.face = face
     self.tell = tell
   }
 
@@ -37,7 +35,7 @@ final class AgentFace: BusHandler {
     case "Show":
       guard shown.contains(request) || shown.count < Self.mostShown else { return BusAnswer() }
       shown.insert(request)
-      notifications?.show(request, PromptWords(call.arguments.last?.asOptions ?? [:]))
+      face.show(request, PromptWords(call.arguments.last?.asOptions ?? [:]))
       return BusAnswer()
     case "Hide":
       hide(request)
@@ -59,7 +57,7 @@ final class AgentFace: BusHandler {
   private func hide(_ request: UInt64) {
     dialogs[request]?.isEnding = true
     dialogs[request]?.task.cancel()
-    if shown.remove(request) != nil { notifications?.close(request) }
+    if shown.remove(request) != nil { face.close(request) }
   }
 
   private func ask(_ request: UInt64, _ words: PromptWords) async throws(BusMethodError) -> Int32 {
@@ -68,13 +66,12 @@ final class AgentFace: BusHandler {
       guard other.isEnding else { throw Self.notInteractive("this agent asks for another password already") }
       _ = await other.task.value
     }
-    let text = Pinentry.Text(description: words.description, prompt: words.prompt, error: words.error)
-    let dialog = Task { @GLibActor [pinentry] in
+    let dialog = Task { @GLibActor [face] in
       defer { dialogs[request] = nil }
-      do throws(PinentryFailure) {
-        let passcode = try await pinentry.ask(text)
+      do throws(PromptFailure) {
+        let passcode = try await face.ask(request, words)
         do {
-          return Result<Int32, PinentryFailure>.success(try SecretFile.seal(passcode, name: "whorl-passcode"))
+          return Result<Int32, PromptFailure>.success(try SecretFile.seal(passcode, name: "whorl-passcode"))
         } catch {
           return .failure(.unusable("what it gave cannot be handed on: \(error)"))
         }
@@ -91,7 +88,7 @@ final class AgentFace: BusHandler {
       case .cancelled: throw BusMethodError(name: "org.whorl.Error.UserCancel", message: "The person cancelled.")
       case .hidden: throw Self.notInteractive("the request is over")
       case .unusable(let why):
-        let line = "\(pinentry.program) cannot ask for a password: \(why)"
+        let line = "\(face.name) cannot ask for a password: \(why)"
         if line != lastTrouble { tell(line) }
         lastTrouble = line
         throw Self.notInteractive(line)
@@ -101,7 +98,7 @@ final class AgentFace: BusHandler {
 
   /// A question that is open, or was hidden and closes.
   private struct Dialog {
-    let task: Task<Result<Int32, PinentryFailure>, Never>
+    let task: Task<Result<Int32, PromptFailure>, Never>
     var isEnding = false
   }
 

@@ -41,14 +41,14 @@ final class AssuanStream {
   }
 
   /// Sends a line. pinentry reads one before it answers, so that the pipe always has room.
-  func send(_ line: String) throws(PinentryFailure) {
+  func send(_ line: String) throws(PromptFailure) {
     let bytes = Array(line.utf8)
     let written = bytes.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
     guard written == bytes.count else { throw .unusable("it does not read what it is told") }
   }
 
   /// Waits for the answer to the last line: nil for OK, else the error's code. Data that comes before it is kept.
-  func answer() async throws(PinentryFailure) -> Int? {
+  func answer() async throws(PromptFailure) -> Int? {
     for _ in 0..<Self.mostAsides {
       switch try await nextLine() {
       case .ok: return nil
@@ -61,11 +61,11 @@ final class AssuanStream {
   }
 
   /// The data that came so far, unescaped.
-  func takeData() throws(PinentryFailure) -> SecretBytes {
+  func takeData() throws(PromptFailure) -> SecretBytes {
     do { return try data.prefix(dataCount) } catch { throw .unusable("\(error)") }
   }
 
-  private func nextLine() async throws(PinentryFailure) -> Assuan.Answer {
+  private func nextLine() async throws(PromptFailure) -> Assuan.Answer {
     while true {
       if let end = lineEnd() { return try takeLine(end) }
       guard filled < buffer.count else { throw .unusable("its lines are too long") }
@@ -84,7 +84,7 @@ final class AssuanStream {
   }
 
   /// Takes the line up to `end` out of the buffer.
-  private func takeLine(_ end: Int) throws(PinentryFailure) -> Assuan.Answer {
+  private func takeLine(_ end: Int) throws(PromptFailure) -> Assuan.Answer {
     let (answer, isWhole) = buffer.withUnsafeBytes { bytes in
       let line = UnsafeRawBufferPointer(rebasing: bytes[..<end])
       let answer = Assuan.answer(line)

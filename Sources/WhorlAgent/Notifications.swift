@@ -1,7 +1,8 @@
 internal import Bus
 internal import GLibLoop
 
-/// Requests as notifications of the desktop (org.freedesktop.Notifications), with an action that cancels. One thing
+/// Requests as notifications of the desktop (org.freedesktop.Notifications), with actions that cancel or ask for the
+/// password instead. One thing
 /// after another: a server that is slow gets what it has missed, one that is not there is done without.
 @GLibActor
 final class Notifications {
@@ -29,18 +30,20 @@ final class Notifications {
   private var waiting: [Deed] = []
   private var working: Task<Void, Never>?
   /// Whose button was pressed while a notification was being shown, none that is known.
-  private var early: [Card] = []
+  private var early: [(card: Card, wish: PromptWish)] = []
   private var subscriptions: [BusSubscription] = []
-  /// Called with the request of which the person wants nothing.
-  var onCancel: (@GLibActor (UInt64) -> Void)?
+  /// Called with what the person wants of a request.
+  var onWish: (@GLibActor (UInt64, PromptWish) -> Void)?
 
   init(bus: BusConnection) throws(BusError) {
     self.bus = bus
     subscriptions = [
       try bus.subscribe(path: Self.path, interface: Self.name, member: "ActionInvoked") { [weak self] signal in
-        guard let self, signal.arguments.count == 2, signal.arguments[1].asString == "cancel" else { return }
-        guard let request = request(of: signal) else { return keepEarly(signal) }
-        onCancel?(request)
+        guard let self, signal.arguments.count == 2,
+          let wish = signal.arguments[1].asString.flatMap(PromptWish.init(rawValue:))
+        else { return }
+        guard let request = request(of: signal) else { return keepEarly(signal, wish) }
+        onWish?(request, wish)
       },
       try bus.subscribe(path: Self.path, interface: Self.name, member: "NotificationClosed") { [weak self] signal in
         // Put away, which says nothing about the request.
@@ -67,9 +70,9 @@ final class Notifications {
   }
 
   /// The button may be pressed before the answer that says which number the notification has was looked at.
-  private func keepEarly(_ signal: BusSignal) {
+  private func keepEarly(_ signal: BusSignal, _ wish: PromptWish) {
     guard working != nil, early.count < Self.mostWaiting, let id = signal.arguments.first?.asUInt32 else { return }
-    early.append(Card(id: id, server: signal.sender))
+    early.append((Card(id: id, server: signal.sender), wish))
   }
 
   private func add(_ deed: Deed) {
@@ -96,18 +99,20 @@ final class Notifications {
       // Critical: it stays until it is over.
       "urgency": .byte(2), "transient": .boolean(true), "category": .string("device"),
     ]
+    var actions = [PromptWish.cancel.rawValue, "Cancel"]
+    if words.takesPasscode { actions += [PromptWish.fallBack.rawValue, "Use password"] }
     let reply = await call(
       "Notify",
       [
         .string("Whorl"), .uint32(old), .string("auth-fingerprint-symbolic"), .string(words.summary),
-        .string(words.body(markup: markup)), .strings(["cancel", "Cancel"]), .options(hints), .int32(0),
+        .string(words.body(markup: markup)), .strings(actions), .options(hints), .int32(0),
       ], expecting: "u")
     let early = early
     self.early = []
     guard let reply, let id = reply.arguments.first?.asUInt32 else { return }
     let card = Card(id: id, server: reply.sender)
     cards[request] = card
-    if early.contains(card) { onCancel?(request) }
+    if let wish = early.first(where: { $0.card == card })?.wish { onWish?(request, wish) }
   }
 
   private func remove(_ request: UInt64) async {

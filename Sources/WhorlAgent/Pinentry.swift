@@ -4,16 +4,6 @@ internal import GLibLoop
 internal import Glibc
 internal import SecretMemory
 
-/// Why pinentry gave no passcode.
-enum PinentryFailure: Error, Equatable {
-  /// The person does not want to.
-  case cancelled
-  /// Nobody waits for it any more.
-  case hidden
-  /// It cannot be used; says why, after its name.
-  case unusable(String)
-}
-
 /// Asks for one passcode through pinentry(1), in a child that has nothing but the variables that a dialog needs.
 @GLibActor
 struct Pinentry {
@@ -51,7 +41,7 @@ struct Pinentry {
   }
 
   /// Shows the dialog and waits for its end. Cancelling the task closes it.
-  func ask(_ text: Text) async throws(PinentryFailure) -> SecretBytes {
+  func ask(_ text: Text) async throws(PromptFailure) -> SecretBytes {
     var toChild: [Int32] = [-1, -1]
     var fromChild: [Int32] = [-1, -1]
     guard cposix_pipe_cloexec(&toChild) == 0 else { throw Self.system(errno) }
@@ -79,7 +69,7 @@ struct Pinentry {
     close(fromChild[1])
     toChild[0] = -1
     fromChild[1] = -1
-    do throws(PinentryFailure) {
+    do throws(PromptFailure) {
       let passcode = try await talk(stream, text)
       try? stream.send(Assuan.command("BYE"))
       Self.reap(pid, atOnce: false)
@@ -90,7 +80,7 @@ struct Pinentry {
     }
   }
 
-  private func talk(_ stream: AssuanStream, _ text: Text) async throws(PinentryFailure) -> SecretBytes {
+  private func talk(_ stream: AssuanStream, _ text: Text) async throws(PromptFailure) -> SecretBytes {
     guard try await stream.answer() == nil else { throw .unusable("it refuses to start a dialog") }
     var lines = [("SETTITLE", text.title), ("SETDESC", text.description), ("SETPROMPT", text.prompt)]
     if let error = text.error { lines.append(("SETERROR", error)) }
@@ -107,7 +97,7 @@ struct Pinentry {
       ? .cancelled : .unusable("it could not show its dialog (error \(code) of libgpg-error)")
   }
 
-  private static func system(_ code: Int32) -> PinentryFailure {
+  private static func system(_ code: Int32) -> PromptFailure {
     .unusable("there is no pipe to it: \(String(cString: strerror(code)))")
   }
 

@@ -13,12 +13,14 @@ public enum PromptAgentError: Error, Sendable, Equatable {
   case impostor(String)
   /// whorld is of a version that knows no agents.
   case unsupported
+  /// There is no terminal to ask on.
+  case noTerminal
   /// Something else; says what.
   case failed(String)
 }
 
-/// `whorl agent`: shows what programs of the user ask of whorld, as notifications, and collects the passcode through
-/// pinentry, for whorld alone.
+/// `whorl agent`: shows what programs of the user ask of whorld and collects the passcode, for whorld alone; on a desktop
+/// as notifications and through pinentry, else on a terminal.
 @GLibActor
 public final class PromptAgent {
   private static let service = "org.whorl"
@@ -29,8 +31,12 @@ public final class PromptAgent {
   /// So many milliseconds whorld may take for an answer.
   private static let patience = 10_000
 
-  private let environment: [String: String]
-  private let pinentry: Pinentry
+  private enum Place {
+    case desktop(Pinentry, environment: [String: String])
+    case terminal(PromptTerminal, process: UInt32?)
+  }
+
+  private let place: Place
   private let tell: @GLibActor (String) -> Void
 
   private enum End: Equatable {
@@ -46,8 +52,18 @@ public final class PromptAgent {
   public init(
     pinentry: String, environment: [String: String], tell: @escaping @GLibActor @Sendable (String) -> Void
   ) {
-    self.environment = environment
-    self.pinentry = Pinentry(program: pinentry, environment: environment)
+    place = .desktop(Pinentry(program: pinentry, environment: environment), environment: environment)
+    self.tell = tell
+  }
+
+  /// An agent on a terminal.
+  /// - Parameters:
+  ///   - process: the one whose requests it serves; nil serves the session.
+  ///   - tell: takes one line each for whoever looks after the agent.
+  public init(
+    terminal: PromptTerminal, process: UInt32?, tell: @escaping @GLibActor @Sendable (String) -> Void
+  ) {
+    place = .terminal(terminal, process: process)
     self.tell = tell
   }
 
@@ -55,16 +71,29 @@ public final class PromptAgent {
   /// - Parameter ready: called once, when whorld knows the agent.
   /// - Throws: ``PromptAgentError``.
   public func run(ready: @GLibActor () -> Void = {}) async throws(PromptAgentError) {
-    if access(pinentry.program, X_OK) != 0 {
-      tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
-    }
     let bus: BusConnection
     do { bus = try await BusConnection.open() } catch { throw .noDaemon("\(error)") }
-    let sessionBus = await sessionBus()
-    let notifications = sessionBus.flatMap { try? Notifications(bus: $0) }
-    let face = AgentFace(pinentry: pinentry, notifications: notifications, tell: tell)
-    notifications?.onCancel = { request in
-      Task { @GLibActor in await Self.cancel(request, face.daemon, bus) }
+    let sessionBus: BusConnection?
+    let prompts: any PromptFace
+    let options: [String: BusValue]
+    switch place {
+    case .desktop(let pinentry, let environment):
+      if access(pinentry.program, X_OK) != 0 {
+        tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
+      }
+      sessionBus = await Self.sessionBus(environment)
+      let notifications = sessionBus.flatMap { try? Notifications(bus: $0) }
+      if notifications == nil { tell("There is no session bus: requests are not shown, passwords are asked for.") }
+      prompts = DesktopFace(pinentry: pinentry, notifications: notifications)
+      options = [:]
+    case .terminal(let terminal, let process):
+      sessionBus = nil
+      prompts = TerminalFace(terminal)
+      options = process.map { ["process": .uint32($0)] } ?? [:]
+    }
+    let face = AgentFace(prompts, tell: tell)
+    prompts.onWish = { [weak face] request, wish in
+      Task { @GLibActor in await Self.carryOut(wish, request, face?.daemon, bus) }
     }
     let (ends, ended) = AsyncStream.makeStream(of: End.self)
     let closed = bus.onClosed { ended.yield(.failed(.noDaemon("the system bus is gone"))) }
@@ -86,7 +115,7 @@ public final class PromptAgent {
         face.daemon = nil
         guard !owner.isEmpty else { return }
         Task { @GLibActor in
-          do throws(PromptAgentError) { try await Self.register(at: owner, face, bus) } catch {
+          do throws(PromptAgentError) { try await Self.register(at: owner, options, face, bus) } catch {
             // One that has gone again already: the next one is waited for.
             if case .noDaemon = error { return }
             ended.yield(.failed(error))
@@ -98,9 +127,8 @@ public final class PromptAgent {
     }
     var end: End?
     do throws(PromptAgentError) {
-      try await Self.register(at: try await Self.findDaemon(bus), face, bus)
+      try await Self.register(at: try await Self.findDaemon(bus), options, face, bus)
       ready()
-      if notifications == nil { tell("There is no session bus: requests are not shown, passwords are asked for.") }
       var iterator = ends.makeAsyncIterator()
       end = await iterator.next()
     } catch {
@@ -112,7 +140,7 @@ public final class PromptAgent {
       if let daemon = face.daemon, !bus.isClosed {
         _ = try? await Self.call("UnregisterAgent", [], daemon, bus)
       }
-      if sessionBus?.isClosed == false { await notifications?.finish() }
+      if sessionBus?.isClosed != true { await prompts.finish() }
     }.value
     closed.cancel()
     sessionClosed?.cancel()
@@ -135,7 +163,7 @@ public final class PromptAgent {
   }
 
   private static func register(
-    at daemon: String, _ face: AgentFace, _ bus: BusConnection
+    at daemon: String, _ options: [String: BusValue], _ face: AgentFace, _ bus: BusConnection
   ) async throws(PromptAgentError) {
     let uid: UInt32
     do { uid = try await bus.credentials(of: daemon).uid } catch { throw .noDaemon("\(error)") }
@@ -144,7 +172,7 @@ public final class PromptAgent {
     // Before the call: whorld may have something to show at once.
     face.daemon = daemon
     do throws(BusError) {
-      try await call("RegisterAgent", [.options([:])], daemon, bus)
+      try await call("RegisterAgent", [.options(options)], daemon, bus)
     } catch {
       if face.daemon == daemon { face.daemon = nil }
       switch error {
@@ -165,15 +193,17 @@ public final class PromptAgent {
       timeoutMilliseconds: patience, options: .noAutoStart)
   }
 
-  private static func cancel(_ request: UInt64, _ daemon: String?, _ bus: BusConnection) async {
+  private static func carryOut(
+    _ wish: PromptWish, _ request: UInt64, _ daemon: String?, _ bus: BusConnection
+  ) async {
     guard let daemon else { return }
     // It may have ended meanwhile, which is as well.
-    _ = try? await call("CancelRequest", [.uint64(request)], daemon, bus)
+    _ = try? await call(wish.method, [.uint64(request)], daemon, bus)
   }
 
   // MARK: The session
 
-  private func sessionBus() async -> BusConnection? {
+  private static func sessionBus(_ environment: [String: String]) async -> BusConnection? {
     let address =
       environment["DBUS_SESSION_BUS_ADDRESS"] ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
     guard let address, !address.isEmpty else { return nil }

@@ -13,10 +13,19 @@ struct PromptWords: Equatable {
   let error: String?
   /// Whether it is the password from before a change, or the recovery key, that is wanted.
   let wantsFormer: Bool
+  /// Whether a finger is waited for.
+  let wantsFinger: Bool
+  /// Whether a finger is waited for in whose place the password would do.
+  let takesPasscode: Bool
+  /// How many more may be given after the one that is asked for; nil where that is not known.
+  let triesLeft: UInt32?
 
   init(_ details: [String: BusValue]) {
     let wants = details["wants"]?.asString
     wantsFormer = wants == "former-passcode"
+    wantsFinger = wants != "passcode" && wants != "former-passcode"
+    takesPasscode = wants == "finger" && details["fallback"]?.asBool == true
+    triesLeft = details["tries-left"]?.asUInt32
     summary =
       switch wants {
       case "passcode": "Your login password is wanted"

@@ -5,9 +5,16 @@ package import SecretMemory
 /// the bus has gone, or in a fork.
 package final class BlockingBusTransport: BlockingTransport {
   private let link: BlockingLink
+  /// Nil: nobody is asked on this process's terminal.
+  private let agent: TerminalAgent?
 
-  /// - Parameter address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
-  package init(address: String? = nil) { link = BlockingLink(address: address) }
+  /// - Parameters:
+  ///   - address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
+  ///   - asksOnTerminal: whether the person may be asked on this process's terminal, where no agent is there.
+  package init(address: String? = nil, asksOnTerminal: Bool = true) {
+    link = BlockingLink(address: address)
+    agent = asksOnTerminal ? TerminalAgent(address: address) : nil
+  }
 
   package func status() throws(WhorlError) -> WhorlStatus {
     guard let values = try link.call(.status).arguments[0].asOptions else {
@@ -33,7 +40,7 @@ package final class BlockingBusTransport: BlockingTransport {
   package func evaluate(
     _ policy: WhorlPolicy, in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) -> [WhorlConstraint] {
-    try prompting(.evaluate(policy, context, prompt.reason, prompt.options), in: context, token: token).constraints
+    try prompting(prompt, in: context, token: token) { .evaluate(policy, context, prompt.reason, $0) }.constraints
   }
 
   package func provideApplicationPassword(
@@ -45,14 +52,32 @@ package final class BlockingBusTransport: BlockingTransport {
       timeoutMilliseconds: WhorlCall.passcodeTimeout)
   }
 
-  /// A call that may ask a person: lasts for as long as that takes, and ends with its token.
+  /// A call that may ask a person: lasts for as long as that takes, and ends with its token. On a terminal it is first made
+  /// without asking anybody, since most need not; then the person is asked there, where no other agent would ask.
+  /// - Parameter file: makes what goes along; the daemon empties it each time.
   private func prompting(
-    _ call: WhorlCall, file: BusDescriptor? = nil, in context: WhorlContext, token: CallToken?
+    _ prompt: WhorlPrompt, in context: WhorlContext, token: CallToken?,
+    file: () throws(WhorlError) -> BusDescriptor? = { () throws(WhorlError) in nil },
+    _ call: ([String: BusValue]) -> WhorlCall
   ) throws(WhorlError) -> BusReply {
     let token = token ?? CallToken()
-    return try token.run { () throws(WhorlError) in
-      try link.call(call, file: file, daemon: context.daemon, timeoutMilliseconds: nil) { peer in
+    func send(_ prompt: WhorlPrompt) throws(WhorlError) -> BusReply {
+      try link.call(call(prompt.options), file: file(), daemon: context.daemon, timeoutMilliseconds: nil) { peer in
         token.sent { BlockingLink.send(.cancel(context, .app), to: peer) }
+      }
+    }
+    return try token.run { () throws(WhorlError) in
+      guard !prompt.interactionNotAllowed, let agent, agent.isPossible else { return try send(prompt) }
+      var quiet = prompt
+      quiet.interactionNotAllowed = true
+      do throws(WhorlError) {
+        return try send(quiet)
+      } catch  where error.code != .notInteractive {
+        throw error
+      } catch {}
+      return try agent.run(status: status, isCancelled: { token.isCancelled }) { () throws(WhorlError) in
+        guard !token.isCancelled else { throw WhorlError(.cancelled, "The request was cancelled.") }
+        return try send(prompt)
       }
     }
   }
@@ -76,26 +101,26 @@ package final class BlockingBusTransport: BlockingTransport {
   package func secret(
     matching query: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) -> SecretBytes {
-    try prompting(.secret(query, context, prompt.reason, prompt.options), in: context, token: token).secret()
+    try prompting(prompt, in: context, token: token) { .secret(query, context, prompt.reason, $0) }.secret()
   }
 
   package func update(
     matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
     in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) {
-    let call = WhorlCall.update(
-      query, changes, accessControl, hasSecret: false, context, prompt.reason, prompt.options)
-    _ = try prompting(call, in: context, token: token)
+    _ = try prompting(prompt, in: context, token: token) { options in
+      .update(query, changes, accessControl, hasSecret: false, context, prompt.reason, options)
+    }
   }
 
   package func update(
     matching query: WhorlAttributes, changes: WhorlAttributes, accessControl: WhorlAccessControl?,
     secret: borrowing SecretBytes, in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) {
-    let call = WhorlCall.update(
-      query, changes, accessControl, hasSecret: true, context, prompt.reason, prompt.options)
-    let file = try seal(secret)
-    _ = try prompting(call, file: file, in: context, token: token)
+    _ = try prompting(prompt, in: context, token: token, file: { () throws(WhorlError) in try seal(secret) }) {
+      options in
+      .update(query, changes, accessControl, hasSecret: true, context, prompt.reason, options)
+    }
   }
 
   package func delete(matching query: WhorlAttributes, all: Bool) throws(WhorlError) -> Int {
@@ -114,15 +139,17 @@ package final class BlockingBusTransport: BlockingTransport {
     _ data: [UInt8], matching query: WhorlAttributes, by algorithm: WhorlSignatureAlgorithm,
     in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) -> [UInt8] {
-    try prompting(.sign(query, algorithm, data, context, prompt.reason, prompt.options), in: context, token: token)
-      .bytes
+    try prompting(prompt, in: context, token: token) { options in
+      .sign(query, algorithm, data, context, prompt.reason, options)
+    }.bytes
   }
 
   package func agree(
     with peer: [UInt8], matching query: WhorlAttributes, by algorithm: WhorlKeyAgreementAlgorithm,
     in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) -> SecretBytes {
-    try prompting(.agree(query, algorithm, peer, context, prompt.reason, prompt.options), in: context, token: token)
-      .secret()
+    try prompting(prompt, in: context, token: token) { options in
+      .agree(query, algorithm, peer, context, prompt.reason, options)
+    }.secret()
   }
 }

@@ -54,7 +54,7 @@ struct Commands {
     case .renameUser(let old, let new): try await renameUser(from: old, to: new)
     case .log: try await log()
     case .pam(let invocation): try await perform(invocation)
-    case .agent(let pinentry): try await agent(pinentry)
+    case .agent(let order): try await agent(order)
     }
     return .ok
   }

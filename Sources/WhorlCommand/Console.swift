@@ -1,5 +1,6 @@
 import GLibLoop
 import SecretMemory
+import WhorlAgent
 
 /// Where a command talks to people and to other programs. The live one has the process's descriptors and its
 /// terminal; tests script one of their own.
@@ -30,6 +31,8 @@ protocol Console: AnyObject {
   func readInput(limit: Int) async throws(CommandFailure) -> SecretBytes
   /// Asks on the terminal without an echo. Never reads standard input.
   func ask(_ prompt: String) async throws(CommandFailure) -> SecretBytes
+  /// Has this terminal put back whenever the program stops or ends, and asked on again when it goes on; nil: no more.
+  func lend(to terminal: PromptTerminal?)
   /// Asks on the terminal for a yes; anything else is a no.
   func confirm(_ question: String) async throws(CommandFailure) -> Bool
   /// Waits until Enter is pressed on the terminal, without an echo meanwhile. False where the wait was cancelled.

@@ -87,7 +87,8 @@ enum HelpTexts {
     Desktop:
       agent              show what programs ask of you, and ask for your password
           --pinentry PATH
-                         instead of \(InvocationParser.standardPinentry)
+                         instead of \(AgentOrder.standardPinentry)
+          --terminal     on this terminal instead of a desktop
 
     Options follow the command. Before a NAME that begins with a dash write --.
     More about a command: whorl help COMMAND
@@ -135,7 +136,9 @@ enum HelpTexts {
       """
     case .forget: "whorl forget NAME [--yes]\n       whorl forget --uid NUMBER [--yes]"
     case .renameUser: "whorl rename-user OLD NEW"
-    case .agent: "whorl agent [--pinentry PATH]"
+    case .agent:
+      "whorl agent [--pinentry PATH]\n"
+        + "       whorl agent --terminal [--process PID] [--ready-fd N] [--parent-fd N]"
     case .log: "whorl log [--json]"
     case .pam:
       """
@@ -314,6 +317,9 @@ enum HelpTexts {
       finger or the password, and for what, with a button that cancels, and collects the password through pinentry,
       for whorld alone. The desktop starts it by itself. Exit code 0 when it is ended or the session is, 14 where
       another one serves the session.
+      With --terminal it shows and asks on its terminal instead. Programs start it so by themselves, for as long as they
+      wait, where no agent is there; --process PID serves the requests of that process alone, --ready-fd N gets a byte
+      once it serves, and it ends when --parent-fd N comes to its end.
       """
     case .renameUser:
       """

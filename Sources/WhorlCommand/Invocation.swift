@@ -36,7 +36,7 @@ enum Invocation: Sendable, Equatable {
   case forget(ForgetTarget, confirmed: Bool)
   case renameUser(old: String, new: String)
   /// The program that asks for the passcode.
-  case agent(pinentry: String)
+  case agent(AgentOrder)
   /// What became of requests for the caller's secrets.
   case log
   case pam(PAMInvocation)

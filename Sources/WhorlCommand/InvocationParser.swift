@@ -16,9 +16,6 @@ enum InvocationParser {
   private static let require = ArgumentScanner.Option(name: "require", letter: "r", takesValue: true)
 
   private static let json = ArgumentScanner.Option(name: "json", letter: nil, takesValue: false)
-  private static let pinentry = ArgumentScanner.Option(name: "pinentry", letter: nil, takesValue: true)
-  /// The pinentry that distributions choose.
-  static let standardPinentry = "/usr/bin/pinentry"
 
   /// - Throws: `.usage`, naming the word that is wrong.
   static func parse(_ words: [String]) throws(CommandFailure) -> Invocation {
@@ -85,7 +82,7 @@ enum InvocationParser {
     case .forget: [uid, yes, help]
     case .export: BackupOrders.exportOptions + [help]
     case .importFile: BackupOrders.importOptions + [require, accessible, help]
-    case .agent: [pinentry, help]
+    case .agent: AgentOrder.options + [help]
     case .log: [json, help]
     case .status, .list, .keychain, .keyring: [json, help]
     case .renameUser, .adopt, .get, .rm, .lock, .key, .pam: [help]
@@ -168,11 +165,7 @@ enum InvocationParser {
       return .log
     case .agent:
       try none(operands, verb)
-      let program = value("pinentry") ?? standardPinentry
-      guard program.contains("/") else {
-        throw CommandFailure(.usage, "--pinentry takes a program's path, not \(Escaping.quoted(program))")
-      }
-      return .agent(pinentry: program)
+      return .agent(try AgentOrder(scanned.options))
     case .unlock:
       try none(operands, verb)
       return .unlock(recovery: given("recovery"))

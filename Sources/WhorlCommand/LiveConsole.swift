@@ -1,11 +1,14 @@
 import GLibLoop
 internal import Glibc
 import SecretMemory
+import WhorlAgent
 
 /// The console of a real process: its standard descriptors and its terminal.
 @GLibActor
 final class LiveConsole: Console {
   private let terminal = Terminal()
+  /// The same terminal as an agent has it.
+  private var lent: PromptTerminal?
 
   var hasTerminal: Bool { terminal != nil }
   var isForeground: Bool { terminal?.isForeground ?? false }
@@ -15,10 +18,18 @@ final class LiveConsole: Console {
   var outputDescriptor: Int32 { 1 }
 
   /// Puts the terminal back as it was; for the moment before the program stops or ends.
-  func restoreTerminal() { terminal?.restore() }
+  func restoreTerminal() {
+    terminal?.restore()
+    lent?.restore()
+  }
 
   /// Goes on after a stop.
-  func reapplyTerminal() async { await terminal?.reapply() }
+  func reapplyTerminal() async {
+    await terminal?.reapply()
+    await lent?.reapply()
+  }
+
+  func lend(to terminal: PromptTerminal?) { lent = terminal }
 
   func print(_ line: String) async throws(CommandFailure) {
     try check(try await DescriptorIO.write("\(line)\n", to: 1), "the output")

@@ -76,6 +76,18 @@ final class AgentDesk {
     request.end(.userCancel)
   }
 
+  /// An agent has a request go on to the passcode, in the place of the finger that it waits for, for its person.
+  /// - Throws: `Denied` for one that was not shown to it, or that waits for nothing in whose place the passcode would do.
+  func fallBack(_ number: UInt64, by agent: Caller) async throws(BusMethodError) {
+    guard let request = requests[number], request.isShown(to: agent.connection), request.caller.user == agent.user
+    else {
+      throw .whorl("Denied", "No request of that number is shown to you; it may have ended.")
+    }
+    guard let scope = request.scope, await enclave.fallBack(scope.context, owner: scope.owner) else {
+      throw .whorl("Denied", "That request does not wait for a finger in whose place the password would do.")
+    }
+  }
+
   // MARK: Requests
 
   /// Runs a request of a caller's; where that comes to want the passcode, has it asked for and runs the request again.
@@ -113,6 +125,7 @@ final class AgentDesk {
       }
     }
     var scope = own
+    request.scope = own
     var left = TriesLeft(passcode: Self.tries, former: Self.tries)
     do {
       while true {
@@ -130,6 +143,7 @@ final class AgentDesk {
           {
             let (id, owner) = try await enclave.contextForRequest(request.number, of: own.context, owner: own.owner)
             scope = PromptScope(context: id, owner: owner)
+            request.scope = scope
           }
           try await ask(for: .passcode, request, scope, seconds, EnclaveError.passcodeNeeded(reason).message, &left)
         } catch EnclaveError.formerPasscodeNeeded {
@@ -155,6 +169,9 @@ final class AgentDesk {
   private func show(_ request: PromptedRequest, _ wants: PromptedRequest.Wants) async {
     // Where nobody would show it, nothing is looked up for that.
     guard registry.serves(request.caller.user) else { return }
+    if wants == .finger, let scope = request.scope {
+      request.takesPasscode = await enclave.takesPasscode(scope.context, owner: scope.owner)
+    }
     await request.show(wants, agents: { await registry.agents(for: request.caller) }, program: program(request))
   }
 

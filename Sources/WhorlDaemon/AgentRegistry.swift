@@ -9,12 +9,15 @@ struct Agent {
   let user: UserID
   /// logind's name of the session that it is in; nil for a service of the user's, which is in none.
   let session: String?
+  /// The one process that it serves; nil for an agent of the whole session.
+  let process: UInt32?
   /// Grows from one registration to the next.
   let number: UInt64
   let voice: AgentVoice
 }
 
-/// The agents there are: one for each user and session, as the bus and logind say which those are.
+/// The agents there are: one for each user and session, as the bus and logind say which those are, and those that serve one
+/// process on its terminal.
 @GLibActor
 final class AgentRegistry {
   /// Agents of one user, in as many sessions.
@@ -36,13 +39,15 @@ final class AgentRegistry {
   }
 
   /// Makes the caller an agent. One of the same session that does not answer any more makes way.
+  /// - Parameter process: the one process that it serves. Where another agent serves that already, because it serves
+  ///   the caller too, there is no place for this one.
   /// - Throws: `Busy`, which names the one that is there.
-  func register(_ caller: Caller) async throws(BusMethodError) {
+  func register(_ caller: Caller, for process: UInt32? = nil) async throws(BusMethodError) {
     guard await lines.enter(caller.user) else { throw .whorl("AppCancel", "The agent is gone.") }
     defer { lines.leave(caller.user) }
     guard agents[caller.connection] == nil else { return }
     let session = await sessions.session(of: caller.connection)
-    while let other = agents.values.first(where: { $0.user == caller.user && $0.session == session }) {
+    while let other = await rival(of: caller, session, process) {
       guard await !other.voice.answers() else { throw await refusal(other) }
       agents[other.connection] = nil
     }
@@ -54,8 +59,16 @@ final class AgentRegistry {
     try clients.follow(caller.connection)
     lastNumber += 1
     agents[caller.connection] = Agent(
-      connection: caller.connection, user: caller.user, session: session, number: lastNumber,
+      connection: caller.connection, user: caller.user, session: session, process: process, number: lastNumber,
       voice: AgentVoice(bus: bus, connection: caller.connection))
+  }
+
+  /// Who has that place already.
+  private func rival(of caller: Caller, _ session: String?, _ process: UInt32?) async -> Agent? {
+    let others = agents.values.filter { $0.user == caller.user }
+    guard let process else { return others.first { $0.process == nil && $0.session == session } }
+    if let same = others.first(where: { $0.process == process }) { return same }
+    return await self.agents(for: caller).first
   }
 
   /// The caller is no agent any more.
@@ -71,7 +84,11 @@ final class AgentRegistry {
   /// program starts later in that session.
   func agents(for caller: Caller) async -> [Agent] {
     let own = await sessions.session(of: caller.connection)
+    // Asked of the bus only where it matters.
+    let isBound = agents.values.contains { $0.user == caller.user && $0.process != nil }
+    let process = isBound ? try? await bus.credentials(of: caller.connection).pid : nil
     func rank(_ agent: Agent) -> Int? {
+      if let served = agent.process { return served == process ? 0 : nil }
       guard let session = agent.session, session != own else { return 0 }
       return switch sessions.standing(ofSession: session) {
       case .active: 1

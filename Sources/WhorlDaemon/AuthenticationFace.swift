@@ -159,8 +159,10 @@ final class AuthenticationFace: BusHandler {
       return BusAnswer([.array(element: "a{sv}", entries)])
 
     case ("RegisterAgent", 1):
-      try StrictOptions(arguments[0], what: "option").finish()
-      try await agents.register(caller)
+      var options = try StrictOptions(arguments[0], what: "option")
+      let process = try options.number("process")
+      try options.finish()
+      try await agents.register(caller, for: process)
       return BusAnswer()
 
     case ("UnregisterAgent", 0):
@@ -169,6 +171,10 @@ final class AuthenticationFace: BusHandler {
 
     case ("CancelRequest", 1):
       try frame.desk.cancel(arguments[0].asUInt64 ?? 0, by: caller)
+      return BusAnswer()
+
+    case ("FallBack", 1):
+      try await frame.desk.fallBack(arguments[0].asUInt64 ?? 0, by: caller)
       return BusAnswer()
 
     case ("Authenticate", 3):

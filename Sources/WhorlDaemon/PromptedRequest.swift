@@ -19,6 +19,10 @@ final class PromptedRequest {
   var reuse = 0
   /// Whether the context lets anybody be asked at all.
   var mayPrompt = true
+  /// The context in which it runs now.
+  var scope: PromptScope?
+  /// Whether the passcode would do in the place of the finger that it waits for.
+  var takesPasscode = false
   /// The agent to which it is shown.
   private(set) var agent: Agent?
   /// Why it was ended from outside.
@@ -113,6 +117,7 @@ final class PromptedRequest {
   private func shown(_ details: [String: BusValue]) -> [String: BusValue] {
     var details = details
     details["wants"] = wants.map { .string($0.rawValue) }
+    if wants == .finger, takesPasscode { details["fallback"] = .boolean(true) }
     return details
   }
 }

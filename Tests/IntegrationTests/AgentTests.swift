@@ -103,6 +103,22 @@ import Testing
     #expect(agent.pinentry.timesAsked == 0)
   }
 
+  @Test func `The notification's other button goes on to the password, where that will do`() async throws {
+    let world = try await World()
+    try world.setPasscode()
+    try await world.startDaemon()
+    try await world.enroll(.leftLoop)
+    #expect(try await world.whorl(["set", "mail", "--require", "presence"], to: "s3cret").status == 0)
+    let agent = try await DesktopAgent(world, answers: ["pin \(World.passcode)"], notifications: "plain")
+    let notifications = try #require(agent.notifications)
+    let program = try world.start(["get", "mail"])
+    let notice = try await notifications.shows()
+    #expect(notice.actions == "cancel,Cancel,fallback,Use password")
+    try notifications.invoke(notice.id, "fallback")
+    #expect(try await program.wait().text == "s3cret")
+    #expect(agent.pinentry.log.contains { $0.contains("You chose to give your login password instead of a finger.") })
+  }
+
   @Test func `The notification's button closes the dialog, too`() async throws {
     let world = try await world()
     let agent = try await DesktopAgent(world, notifications: "plain")

@@ -57,6 +57,47 @@ import Testing
     #expect(good.pinentry.timesAsked == 1)
   }
 
+  @Test @GLibActor func `The password in a finger's place is for what was shown, takes it, and waits for a finger`()
+    async throws
+  {
+    let world = try await world()
+    try await world.enroll(.leftLoop)
+    #expect(try await world.whorl(["set", "finger", "--require", "any"], to: "s3cret").status == 0)
+    #expect(try await world.whorl(["set", "either", "--require", "presence"], to: "s3cret").status == 0)
+    let agent = try await OddAgent(world) { _ in throw BusMethodError(name: "org.whorl.Error.UserCancel", message: "") }
+    let client = try await Client(world)
+    func fallBack(_ number: UInt64, from bus: BusConnection) async -> String? {
+      do {
+        _ = try await bus.call(
+          destination: "org.whorl", path: "/org/whorl", interface: "org.whorl.Authentication1", method: "FallBack",
+          arguments: [.uint64(number)])
+        return nil
+      } catch {
+        return error.remoteName
+      }
+    }
+    for number in [UInt64(0), 1, .max] { #expect(await fallBack(number, from: agent.bus) == "org.whorl.Error.Denied") }
+    // Nothing but a finger: the request goes on.
+    let first = Task { try await client.refusal("finger") }
+    try await agent.hears("Show")
+    let number = try #require(agent.shown.last)
+    #expect(agent.details.last?["fallback"] == nil)
+    #expect(await fallBack(number, from: agent.bus) == "org.whorl.Error.Denied")
+    try await world.reader.press(SyntheticFinger.leftLoop.press(3))
+    #expect(try await first.value == nil)
+    // Either will do; another program, of the same user too, cannot say so.
+    let second = Task { try await client.refusal("either") }
+    try await agent.hears("Show", times: 2)
+    let other = try #require(agent.shown.last)
+    #expect(agent.details.last?["fallback"]?.unwrapped == .boolean(true))
+    #expect(await fallBack(other, from: client.bus) == "org.whorl.Error.Denied")
+    #expect(!agent.heard.contains("RequestPasscode"))
+    #expect(await fallBack(other, from: agent.bus) == nil)
+    #expect(try await second.value == "UserCancel")
+    #expect(agent.heard.contains("RequestPasscode"))
+    #expect(await fallBack(other, from: agent.bus) == "org.whorl.Error.Denied")
+  }
+
   @Test @GLibActor func `An agent that never answers costs a call its time, and others nothing`() async throws {
     let world = try await world()
     #expect(try await world.whorl(["set", "open", "--require", "none"], to: "free").status == 0)

@@ -20,7 +20,7 @@ import Testing
   }
 
   @GLibActor private func ask(_ path: String, _ environment: [String: String] = [:]) async -> String {
-    do throws(PinentryFailure) {
+    do throws(PromptFailure) {
       let passcode = try await Pinentry(program: path, environment: environment).ask(text)
       return "gave " + passcode.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     } catch {

@@ -28,7 +28,7 @@ import Testing
       },
       "Delete": { _ in BusAnswer([.uint32(3)]) },
     ]) { scene in
-      let transport = BlockingBusTransport(address: scene.bus.address)
+      let transport = BlockingBusTransport(address: scene.bus.address, asksOnTerminal: false)
       try await onThread { [query] in
         try transport.add(
           WhorlAttributes(service: "mail", account: "ada"), accessControl: WhorlAccessControl(), context: nil,
@@ -50,7 +50,7 @@ import Testing
 
   @Test func `Calls from more tasks than there are threads all come back`() async throws {
     try await withScene(["CopyMatching": { _ in BusAnswer([.array(element: "a{sv}", [])]) }]) { scene in
-      let transport = BlockingBusTransport(address: scene.bus.address)
+      let transport = BlockingBusTransport(address: scene.bus.address, asksOnTerminal: false)
       let found = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<64 {
           group.addTask { [query] in
@@ -80,7 +80,7 @@ import Testing
         return BusAnswer()
       },
     ]) { scene in
-      let transport = BlockingBusTransport(address: scene.bus.address)
+      let transport = BlockingBusTransport(address: scene.bus.address, asksOnTerminal: false)
       let context = WhorlContext(number: 1, daemon: scene.daemon.bus.uniqueName)
       let token = CallToken()
       async let code = onThread {
@@ -112,7 +112,7 @@ import Testing
       "CopyMatching": { _ in BusAnswer([.array(element: "a{sv}", [])]) },
     ]
     try await withScene(answers) { scene in
-      let transport = BlockingBusTransport(address: scene.bus.address)
+      let transport = BlockingBusTransport(address: scene.bus.address, asksOnTerminal: false)
       let context = try await onThread { try transport.createContext(reuseSeconds: 5) }
       scene.daemon.crash()
       let second = try await FakeDaemon(address: scene.bus.address, answers)

@@ -1,5 +1,6 @@
 import GLibLoop
 import SecretMemory
+import WhorlAgent
 
 @testable import WhorlCommand
 
@@ -43,6 +44,7 @@ final class FakeConsole: Console {
     guard !answers.isEmpty else { throw .cancelled }
     return try secret(Array(answers.removeFirst().utf8))
   }
+  func lend(to terminal: PromptTerminal?) {}
   func confirm(_ question: String) async throws(CommandFailure) -> Bool {
     questions.append(question)
     return confirms

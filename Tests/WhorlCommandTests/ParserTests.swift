@@ -52,6 +52,22 @@ import Testing
     #expect(try parse("delete", "-au", "paul") == .delete(nil, user: "paul", confirmed: true))
   }
 
+  @Test func `an agent is one of the desktop, or of a terminal with what its starter wants of it`() throws {
+    #expect(try parse("agent") == .agent(AgentOrder()))
+    #expect(try parse("agent", "--pinentry", "/x") == .agent(AgentOrder(pinentry: "/x")))
+    #expect(try parse("agent", "--terminal") == .agent(AgentOrder(isOnTerminal: true)))
+    #expect(
+      try parse("agent", "--terminal", "--process", "7", "--ready-fd=3", "--parent-fd", "0")
+        == .agent(AgentOrder(isOnTerminal: true, process: 7, readyDescriptor: 3, parentDescriptor: 0)))
+    for words in [
+      ["--pinentry", "x"], ["--terminal", "--pinentry", "/x"], ["--process", "7"], ["--ready-fd", "3"],
+      ["--parent-fd", "0"], ["--terminal", "--process", "0"], ["--terminal", "--process", "-1"],
+      ["--terminal", "--ready-fd", "x"], ["--terminal", "--parent-fd", "-1"], ["--terminal", "x"],
+    ] {
+      #expect(throws: CommandFailure.self) { try InvocationParser.parse(["agent"] + words) }
+    }
+  }
+
   @Test func `two dashes end the options, and one dash is a name`() throws {
     #expect(try parse("get", "--", "--mail") == .get(name: "--mail"))
     #expect(try parse("rm", "--", "--") == .remove(name: "--"))

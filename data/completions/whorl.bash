@@ -58,7 +58,7 @@ _whorl() {
     forget) options='--uid --yes --help' ;;
     reader) options='--all --json --help' ;;
     status | list | keychain | keyring | log) options='--json --help' ;;
-    agent) options='--pinentry --help' ;;
+    agent) options='--pinentry --terminal --process --ready-fd --parent-fd --help' ;;
     key)
       case $first in
         generate) options='--type --require --accessible --help' ;;

@@ -1,27 +1,30 @@
-import CPosix
+internal import CPosix
 import Foundation
-import GLibLoop
-import TestKit
-
-@testable import WhorlCommand
+public import GLibLoop
+internal import Glibc
 
 /// A program on a terminal of its own: what it shows, what it writes to its pipe, what its echo is like.
 @GLibActor
-final class PtyProgram {
-  struct Failed: Error, CustomStringConvertible {
-    let description: String
+public final class PtyProgram {
+  /// What a test waited for did not come.
+  public struct Failed: Error, CustomStringConvertible {
+    /// In words.
+    public let description: String
     init(_ description: String) { self.description = description }
   }
 
-  enum Place: Sendable {
+  /// Where standard output goes.
+  public enum Place: Sendable {
+    /// To the terminal, into a pipe of the test's, or nowhere: it is closed.
     case terminal, pipe, closed
     /// A pipe whose reader has gone before the program starts.
     case broken
   }
 
-  let pid: pid_t
+  /// The program's process.
+  public let pid: Int32
   /// Everything that the terminal showed so far.
-  private(set) var screen = ""
+  public private(set) var screen = ""
   private let master: Int32
   private let slave: Int32
   private let process: Int32
@@ -35,7 +38,7 @@ final class PtyProgram {
   ///   - hasTerminal: whether the session has the terminal as its controlling one.
   ///   - input: what standard input gives; nil is the terminal.
   ///   - output: where standard output goes.
-  init(
+  public init(
     _ program: String, _ arguments: [String], environment: [String: String], hasTerminal: Bool = true,
     input: [UInt8]? = nil, output: Place = .terminal
   ) throws {
@@ -118,23 +121,25 @@ final class PtyProgram {
   }
 
   /// Whether the terminal shows what is typed.
-  var echoes: Bool {
+  public var echoes: Bool {
     var settings = termios()
     tcgetattr(slave, &settings)
     return settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  func stopsEchoing() async throws {
+  /// Waits until it does not.
+  public func stopsEchoing() async throws {
     while echoes {
       try Task.checkCancellation()
       await Task.yield()
     }
   }
 
-  func type(_ text: String) { _ = write(master, text, text.utf8.count) }
+  /// Types this.
+  public func type(_ text: String) { _ = write(master, text, text.utf8.count) }
 
   /// Closes the reading end of standard output's pipe, and waits until nobody has it.
-  func breakPipe() throws {
+  public func breakPipe() throws {
     let writing = open("/proc/\(pid)/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
     guard writing >= 0 else { throw Failed("standard output cannot be looked at: error \(errno)") }
     defer { close(writing) }
@@ -152,21 +157,21 @@ final class PtyProgram {
   }
 
   /// Waits until the terminal shows the text, after what was waited for before.
-  func shows(_ text: String) async throws {
+  public func shows(_ text: String) async throws {
     while true {
       let rest = String(decoding: Array(screen.utf8).dropFirst(seen), as: UTF8.self)
       if let range = rest.range(of: text) {
         seen += rest[..<range.upperBound].utf8.count
         return
       }
-      _ = try await Readiness.wait(for: .readable, of: master)
+      _ = try await glibReady(for: .readable, of: master)
       readScreen()
       if let ended { throw Failed("ended with \(ended) before it showed \(text); it showed: \(screen)") }
     }
   }
 
   /// Goes on with an enrolment without the password.
-  func enrolsForLogins() async throws {
+  public func enrolsForLogins() async throws {
     try await shows("(Enter alone: for logins only): ")
     type("\n")
   }
@@ -178,10 +183,10 @@ final class PtyProgram {
   }
 
   /// All of the standard output's pipe, until it is closed.
-  func output() async throws -> [UInt8] {
+  public func output() async throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
-      _ = try await Readiness.wait(for: .readable, of: outputEnd)
+      _ = try await glibReady(for: .readable, of: outputEnd)
       var buffer = [UInt8](repeating: 0, count: 65_536)
       let got = read(outputEnd, &buffer, buffer.count)
       if got < 0, errno == EAGAIN { continue }
@@ -191,8 +196,8 @@ final class PtyProgram {
   }
 
   /// Waits for the end: the exit code, or minus the signal's number. The screen is complete afterwards.
-  func end() async throws -> Int32 {
-    _ = try await Readiness.wait(for: .readable, of: process)
+  public func end() async throws -> Int32 {
+    _ = try await glibReady(for: .readable, of: process)
     var status: Int32 = 0
     waitpid(pid, &status, 0)
     let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
