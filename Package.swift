@@ -3,14 +3,28 @@
 // The arrows between targets go one way; ARCHITECTURE.md draws them.
 import PackageDescription
 
-/// What every Swift target is built with.
-let settings: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .treatAllWarnings(as: .error),
-]
+// A warning is an error with the compilers that CI knows. A later one may have warnings that nobody could have heeded, and
+// must not break a program that only uses this package.
+#if compiler(>=6.4)
+  let strictness: [SwiftSetting] = []
+  let strictnessOfC: [CSetting] = []
+#else
+  let strictness: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+  let strictnessOfC: [CSetting] = [.treatAllWarnings(as: .error)]
+#endif
+
+/// What every Swift target is built with. No unsafe flags, here and below: SwiftPM refuses a dependency that has them.
+let settings: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ] + strictness
+
+/// What every target in C is built with. `#embed` is C23's.
+let settingsOfC: [CSetting] =
+  [.enableWarning("all"), .enableWarning("extra"), .disableWarning("c23-extensions")] + strictnessOfC
 
 /// A Swift library or program of ours.
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -116,7 +130,8 @@ let package = Package(
     .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
-    .library(name: "WhorlClient", targets: ["WhorlClient"]),
+    .library(name: "WhorlClient", targets: ["WhorlClient", "GLibLoop", "SecretMemory"]),
+    .library(name: "Fingerprint", targets: ["Fingerprint", "GLibLoop", "ReaderLink"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
@@ -153,9 +168,7 @@ let package = Package(
     library("ReleaseLog", ["CSystemd", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
-    .target(
-      name: "CInterfaces",
-      cSettings: [.unsafeFlags(["-std=gnu2x", "-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
+    .target(name: "CInterfaces", cSettings: settingsOfC),
     library("Bus", ["CGLib", "GLibLoop"]),
     library(
       "WhorlDaemon",
@@ -166,7 +179,7 @@ let package = Package(
         "ReaderLink", "ReleaseLog", "CPosix",
         "CInterfaces",
       ]),
-    .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    .target(name: "CTaskPool", cSettings: settingsOfC),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
@@ -189,8 +202,24 @@ let package = Package(
       name: "PAMModule", dependencies: ["CPAM", "CSystemd"],
       swiftSettings: settings + [.enableExperimentalFeature("Embedded")]),
     .target(name: "PAMModuleHosted", dependencies: ["CPAM", "CSystemd"], swiftSettings: settings),
-  ] + chosenTests + (isFuzzing ? fuzzTargets : [])
+  ] + chosenTests + (isFuzzing ? fuzzTargets : []),
+  cLanguageStandard: .gnu2x
 )
+
+// Apple's platforms have frameworks of their own that the first two stand in for: there the products bring those along, so
+// that one manifest and one source serve both.
+#if !os(Linux)
+  package.platforms = [.macOS(.v14), .iOS(.v17)]
+  package.products = [
+    .library(name: "Security", targets: ["SystemFrameworks"]),
+    .library(name: "LocalAuthentication", targets: ["SystemFrameworks"]),
+    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
+  ]
+  package.targets = [
+    .target(name: "SystemFrameworks"),
+    .target(name: "BiometricsVault", swiftSettings: settings),
+  ]
+#endif
 
 if let wanted {
   var needed: Set<String> = []
