@@ -114,6 +114,21 @@ let fuzzTargets: [Target] = [
 ]
 let isFuzzing = Context.environment["WHORL_FUZZ"] != nil
 
+/// Built by `make toolset` alone, which sets WHORL_TOOLSET: what unmodified packages for Apple's platforms are built over, as
+/// one library. Combine and SwiftUI stand in for the little that such code uses of them; nothing here depends on them.
+let toolsetTargets = [
+  Target.target(name: "Combine", path: "Sources/Toolset/Combine", swiftSettings: settings),
+  .target(name: "SwiftUI", dependencies: ["Combine"], path: "Sources/Toolset/SwiftUI", swiftSettings: settings),
+]
+let toolset: [Product] = [
+  .library(
+    name: "WhorlToolset", type: .dynamic,
+    targets: toolsetTargets.map(\.name) + [
+      "Security", "LocalAuthentication", "WhorlClient", "GLibLoop", "SecretMemory",
+    ])
+]
+let isToolset = Context.environment["WHORL_TOOLSET"] != nil
+
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
 let wanted =
   isFuzzing
@@ -135,7 +150,7 @@ let package = Package(
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
-  ],
+  ] + (isToolset ? toolset : []),
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
     clibrary("CFPrint", "libfprint-2", apt: "libfprint-2-dev"),
@@ -202,7 +217,7 @@ let package = Package(
       name: "PAMModule", dependencies: ["CPAM", "CSystemd"],
       swiftSettings: settings + [.enableExperimentalFeature("Embedded")]),
     .target(name: "PAMModuleHosted", dependencies: ["CPAM", "CSystemd"], swiftSettings: settings),
-  ] + chosenTests + (isFuzzing ? fuzzTargets : []),
+  ] + chosenTests + (isFuzzing ? fuzzTargets : []) + (isToolset ? toolsetTargets : []),
   cLanguageStandard: .gnu2x
 )
 

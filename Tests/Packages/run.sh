@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds a package for Apple's platforms, unmodified, with whorl-toolset.json, and runs its tests against a whorld of their
+# own on a virtual reader. Such packages are not part of the project, so CI does not do this: fetch one and name its folder.
+# Packages that it depends on may lie beside it, as clones; nothing is fetched then.
+#
+# usage: Tests/Packages/run.sh FOLDER [ARGUMENT OF SWIFT TEST]...        after make
+# Of the package BiometricsVault a program goes the whole diagram, too.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+[ $# -ge 1 ] && [ -e "$1/Package.swift" ] || { sed -n '/^# usage/,/^# Of/s/^# //p' "$0" >&2; exit 2; }
+package="$(cd "$1" && pwd)"
+shift
+programs="$PWD/build/bin"
+toolset="$PWD/build/toolset/whorl-toolset.json"
+[ -e "$toolset" ] || { echo "$0: run make toolset first" >&2; exit 2; }
+name="$(basename "$package")"
+scratch="$PWD/build/packages/$name"
+swift="${SWIFT:-swift}"
+right=left-loop
+. Tests/private-world.sh
+
+# A copy, for SwiftPM writes into the folder of a package; the dependencies are taken from beside it.
+mkdir -p "$scratch" "$folder/swiftpm"
+rm -rf "$scratch/source"
+mkdir "$scratch/source"
+tar -C "$package" --exclude=.build --exclude=Package.resolved -c . | tar -C "$scratch/source" -x
+"$swift" package --package-path "$scratch/source" dump-package | /usr/bin/python3 -c '
+import json, os, sys
+folder, mirrors = sys.argv[1], []
+for dependency in json.load(sys.stdin)["dependencies"]:
+    for one in dependency.get("sourceControl", []):
+        for remote in one["location"].get("remote", []):
+            url = remote["urlString"] if isinstance(remote, dict) else remote
+            beside = os.path.join(folder, os.path.basename(url).removesuffix(".git"))
+            if os.path.isdir(beside):
+                mirrors.append({"original": url, "mirror": "file://" + beside})
+json.dump({"object": mirrors, "version": 1}, sys.stdout)' "$(dirname "$package")" > "$folder/swiftpm/mirrors.json"
+options=(--config-path "$folder/swiftpm" --toolset "$toolset")
+
+"$swift" build --package-path "$scratch/source" --scratch-path "$scratch/build" "${options[@]}" --build-tests
+
+echo "$name: enrolling a finger"
+touching "$right" setsid -w "$programs/whorl" enroll right-index-finger > /dev/null
+adopt
+
+# What an app has in its bundle. Many wrappers name their service after it.
+printf '<plist version="1.0"><dict><key>CFBundleIdentifier</key><string>org.example.%s</string></dict></plist>\n' "$name" \
+  > "$scratch/build/debug/Info.plist"
+status=0
+if [ -n "$(find "$scratch/build/debug/" -maxdepth 1 -name '*.xctest' -print -quit)" ]; then
+  SWIFT_BACKTRACE=enable=no "$swift" test --package-path "$scratch/source" --scratch-path "$scratch/build" "${options[@]}" \
+    --skip-build "$@" 2>&1 | tee "$scratch/log" || status=$?
+fi
+
+if [ "$name" = BiometricsVault ]; then
+  export BIOMETRICS_VAULT="$scratch/source"
+  "$swift" build --package-path Tests/Packages/VaultWalk --scratch-path "$scratch/walk" "${options[@]}"
+  export WHORL_AGENT_PROGRAM="$programs/whorl" press="$programs/press-finger $folder/finger $right"
+  Tests/on-terminal.py --run "Touch the fingerprint reader" "$press" -- "$scratch/walk/debug/VaultWalk" || status=$?
+fi
+exit "$status"
