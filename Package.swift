@@ -13,7 +13,8 @@ import PackageDescription
   let strictnessOfC: [CSetting] = [.treatAllWarnings(as: .error)]
 #endif
 
-/// What every Swift target is built with. No unsafe flags, here and below: SwiftPM refuses a dependency that has them.
+/// What every Swift target is built with. No unsafe flags, here and below: whoever depends on this
+/// package may be refused them.
 let settings: [SwiftSetting] =
   [
     .swiftLanguageMode(.v6),

@@ -3,10 +3,14 @@
 # own on a virtual reader. Such packages are not part of the project, so CI does not do this: fetch one and name its folder.
 # Packages that it depends on may lie beside it, as clones; nothing is fetched then.
 #
-# usage: Tests/Packages/run.sh FOLDER [ARGUMENT OF SWIFT TEST]...        after make
+# usage: Tests/Packages/run.sh [--changed] FOLDER [ARGUMENT OF SWIFT TEST]...        after make
+# --changed: with the changes of Tests/Packages/changes, for packages that do not compile on Linux as they are, or whose
+# tests only an Xcode project knows.
 # Of the package BiometricsVault a program goes the whole diagram, too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+changed=""
+[ "${1:-}" != --changed ] || { changed=1; shift; }
 [ $# -ge 1 ] && [ -e "$1/Package.swift" ] || { sed -n '/^# usage/,/^# Of/s/^# //p' "$0" >&2; exit 2; }
 package="$(cd "$1" && pwd)"
 shift
@@ -24,6 +28,12 @@ mkdir -p "$scratch" "$folder/swiftpm"
 rm -rf "$scratch/source"
 mkdir "$scratch/source"
 tar -C "$package" --exclude=.build --exclude=Package.resolved -c . | tar -C "$scratch/source" -x
+if [ -n "$changed" ]; then
+  change="$PWD/Tests/Packages/changes/$name.sh"
+  echo "$name: with these changes"
+  sed 's/^/  /' "$change"
+  (cd "$scratch/source" && bash -euo pipefail "$change")
+fi
 "$swift" package --package-path "$scratch/source" dump-package | /usr/bin/python3 -c '
 import json, os, sys
 folder, mirrors = sys.argv[1], []
