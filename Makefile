@@ -78,6 +78,8 @@ test: packages-test
 	@$(MAKE) --no-print-directory all
 	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
 	  SWIFT="$(SWIFT)" Tests/run.sh $(SCRATCH)
+	SWIFT="$(SWIFT)" Tests/Examples/run.sh $(SCRATCH)
+	SWIFT="$(SWIFT)" Tests/Packages/run.sh Tests/Packages/Untouched
 	Tests/System/run.sh build/pam_whorl.so build/bin
 	Tests/Packaging/run.sh
 

@@ -9,7 +9,7 @@
 # Of the package BiometricsVault a program goes the whole diagram, too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-changed=""
+changed="" bundle=""
 [ "${1:-}" != --changed ] || { changed=1; shift; }
 [ $# -ge 1 ] && [ -e "$1/Package.swift" ] || { sed -n '/^# usage/,/^# Of/s/^# //p' "$0" >&2; exit 2; }
 package="$(cd "$1" && pwd)"
@@ -32,6 +32,7 @@ if [ -n "$changed" ]; then
   change="$PWD/Tests/Packages/changes/$name.sh"
   echo "$name: with these changes"
   sed 's/^/  /' "$change"
+  bundle="$(sed -n 's/^# bundle: //p' "$change")"
   (cd "$scratch/source" && bash -euo pipefail "$change")
 fi
 "$swift" package --package-path "$scratch/source" dump-package | /usr/bin/python3 -c '
@@ -54,8 +55,8 @@ touching "$right" setsid -w "$programs/whorl" enroll right-index-finger > /dev/n
 adopt
 
 # What an app has in its bundle. Many wrappers name their service after it.
-printf '<plist version="1.0"><dict><key>CFBundleIdentifier</key><string>org.example.%s</string></dict></plist>\n' "$name" \
-  > "$scratch/build/debug/Info.plist"
+printf '<plist version="1.0"><dict><key>CFBundleIdentifier</key><string>%s</string></dict></plist>\n' \
+  "${bundle:-org.example.$name}" > "$scratch/build/debug/Info.plist"
 status=0
 if [ -n "$(find "$scratch/build/debug/" -maxdepth 1 -name '*.xctest' -print -quit)" ]; then
   SWIFT_BACKTRACE=enable=no "$swift" test --package-path "$scratch/source" --scratch-path "$scratch/build" "${options[@]}" \

@@ -1,4 +1,5 @@
 # The manifest has no tests: those are in an Xcode project. Shared credentials are Apple's alone.
+# bundle: com.kishikawakatsumi.KeychainAccess.TestHost
 rm -f Package@swift-*.swift
 cat > Package.swift <<'M'
 // swift-tools-version:5.9
