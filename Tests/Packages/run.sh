@@ -6,7 +6,8 @@
 # usage: Tests/Packages/run.sh [--changed] [--touching] FOLDER [ARGUMENT OF SWIFT TEST]...        after make
 # --changed: with the changes of Tests/Packages/changes, for packages that do not compile on Linux as they are, or whose
 # tests only an Xcode project knows.
-# --touching: runs its XCTests on a terminal, and presses the enrolled finger whenever somebody is asked for it there.
+# --touching: runs its XCTests on a terminal, and gives the enrolled finger or the passcode whenever somebody
+# is asked for it there.
 # Of the package BiometricsVault a program goes the whole diagram, too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -70,7 +71,7 @@ export WHORL_AGENT_PROGRAM="$programs/whorl" press="$programs/press-finger $fold
 status=0
 if [ -n "$touching" ]; then
   # SwiftPM gives its child no terminal.
-  Tests/on-terminal.py --run "Touch the fingerprint reader" "$press" -- \
+  Tests/on-terminal.py --run "Touch the fingerprint reader" "$press" --type "Your login password: " "$passcode" -- \
     "$(find "$scratch/build/debug/" -maxdepth 1 -name '*.xctest' -print -quit)" "$@" 2>&1 | tee "$scratch/log" || status=$?
 elif [ -n "$(find "$scratch/build/debug/" -maxdepth 1 -name '*.xctest' -print -quit)" ]; then
   "$swift" test --package-path "$source" --scratch-path "$scratch/build" "${options[@]}" \
