@@ -3,9 +3,9 @@
 #   make             build the programs and the PAM module into build/
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
-#   make test-system the PAM module in real programs (sudo, su, login, polkit), in namespaces; part of make test. NAMES=
+#   make test-system the PAM module in real programs (sudo, su, login, polkit, sshd, i3lock and others), in namespaces; part of make test. NAMES=
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
-#   make bench       speed and size of the keychain: ITEMS="10 1000 100000"
+#   make bench       speed and size of the keychain: ITEMS="10 1000 100000"; how long logins without a finger take
 #   make fuzz        hostile rows, keybags, export files and queries: SECONDS=600 each; what fails is in build/fuzz
 #   make lint        formatting, clang-tidy, man pages, dependency rules
 #   make toolset     what unmodified packages for Apple's platforms are built over, into build/toolset; part of make
@@ -93,7 +93,9 @@ soak: packages-test
 	  $(SWIFT) test --scratch-path $(SCRATCH) --filter IntegrationTests.SoakTests
 
 # Figures, which no test judges: machines differ, and so does their load.
-bench:
+bench: packages-test
+	@$(MAKE) --no-print-directory all
+	Tests/System/run.sh build/pam_whorl.so build/bin --bench
 	$(SWIFT) build -c release --scratch-path $(SCRATCH) --product keychain-bench
 	@folder="$$(mktemp -d)" && $(SCRATCH)/release/keychain-bench "$$folder/keychains" $(ITEMS); rm -rf "$$folder"
 

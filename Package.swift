@@ -58,6 +58,7 @@ let testTargets: [Target] = [
   program("keychain-writer", ["Keychain", "SecretMemory"], path: "Tests/keychain-writer"),
   program("keychain-reader", ["WhorlClient", "SecretMemory"], path: "Tests/keychain-reader"),
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
+  program("keychain-storm", ["Security"], path: "Tests/keychain-storm"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
@@ -92,13 +93,16 @@ let testTargets: [Target] = [
   tests("PAMModuleTests", ["PAMModuleHosted", "whorl-passcode", "TestKit"]),
   tests(
     "WhorldTests",
-    ["WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "ReaderKeeper", "ReaderLink"]),
+    [
+      "WhorlDaemon", "TestKit", "Bus", "Enclave", "GLibLoop", "Keychain", "PrintStore", "ReaderKeeper", "ReaderLink",
+      "fake-bridge",
+    ]),
   tests(
     "IntegrationTests",
     [
       "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
       "KeyPairs",
-      "SecretMemory", "ReaderLink", "keychain-reader",
+      "SecretMemory", "ReaderLink", "keychain-reader", "keychain-storm",
     ], exclude: ["Scripts"]),
 ]
 
@@ -199,7 +203,7 @@ let package = Package(
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
-    library("Security", ["SecretMemory", "WhorlClient"]),
+    library("Security", ["KeyPairs", "SecretMemory", "WhorlClient"]),
     library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),

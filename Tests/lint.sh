@@ -36,7 +36,7 @@ for file in $(importers Keychain); do
   [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports Keychain"
 done
 for file in $(importers KeyPairs); do
-  [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Tests)/ ]] || fault "$file imports KeyPairs"
+  [[ "$file" =~ ^(Sources/Enclave|Sources/WhorlDaemon|Sources/Security|Tests)/ ]] || fault "$file imports KeyPairs"
 done
 for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   for file in $(importers $module); do
@@ -56,7 +56,7 @@ if grep -rnE '^(@_exported )?((internal|package|public) )?import Foundation' Sou
   fault "Foundation in Sources: the programs do without it (start-up and size)"
 fi
 # The libraries for Swift apps know the client's side alone, and none of the programs knows them.
-for module in Enclave WhorlDaemon Fingerprint Keychain KeyPairs CSQLite CFPrint; do
+for module in Enclave WhorlDaemon Fingerprint Keychain CSQLite CFPrint; do
   for file in $(importers $module); do
     [[ ! "$file" =~ ^Sources/(Security|LocalAuthentication|BiometricsVault)/ ]] || fault "$file imports $module"
   done

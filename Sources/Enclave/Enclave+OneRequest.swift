@@ -32,24 +32,27 @@ extension Enclave {
     return (id, owner)
   }
 
-  /// Whether something waits for a finger in a context in whose place the passcode would do, and that can be asked for now.
+  /// Whether something waits for a finger in a context in whose place the passcode would do, and that can be asked for now,
+  /// or for which the program has a way of its own.
   public func takesPasscode(_ context: ContextID, owner: ContextOwner) async -> Bool {
     guard (try? requireContext(context, owner)) != nil, hasFallback(context) else { return false }
+    if operations.values.contains(where: { $0.context == context && $0.offersFallback }) { return true }
     guard (try? passcodeWait(of: owner.user)) == 0 else { return false }
     return await passcodes.state(of: owner.user).isWorthAsking
   }
 
   /// The person wants to give the passcode in the place of a finger: what waits for one in a context, and would take the
-  /// passcode as well, ends with `.passcodeNeeded`. What takes a finger alone goes on waiting.
+  /// passcode as well, ends with `.passcodeNeeded`; where the program has a way of its own, with `.userFallback`. What takes
+  /// a finger alone goes on waiting.
   /// - Returns: whether there was anything of the kind.
   public func fallBack(_ context: ContextID, owner: ContextOwner) -> Bool {
     guard (try? requireContext(context, owner)) != nil, hasFallback(context) else { return false }
-    endOperations(CancelKind.fallback.error) { $0.context == context && $0.need.takesPasscode }
+    endOperations(CancelKind.fallback.error) { $0.context == context && $0.hasFallback }
     return true
   }
 
   private func hasFallback(_ context: ContextID) -> Bool {
-    operations.values.contains { $0.context == context && $0.need.takesPasscode }
+    operations.values.contains { $0.context == context && $0.hasFallback }
   }
 
   /// What the person gives where the former passcode is waited for: that, or the recovery key. It unlocks, and covers

@@ -19,7 +19,7 @@ extension Enclave {
       await withCheckedContinuation { continuation in
         let operation = Operation(
           id: id, user: user, connection: connection, context: context, need: need, scope: scope,
-          noWait: options.noWait,
+          noWait: options.noWait, offersFallback: options.offersFallback,
           deadline: clock.uptime() + Int64(options.timeout) * 1000, seconds: options.timeout,
           reporter: ProgressReporter(progress), continuation: continuation, triesLeft: options.maxTries)
         begin(operation)

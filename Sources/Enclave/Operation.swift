@@ -19,6 +19,8 @@ struct Operation {
   let need: AuthenticationContext.Need
   let scope: MatchScope
   let noWait: Bool
+  /// Whether the program has a way of its own where a finger alone will do here.
+  let offersFallback: Bool
   /// `EnclaveClock.uptime()` at which it ends, whatever happens.
   let deadline: Int64
   let seconds: Int
@@ -28,6 +30,9 @@ struct Operation {
   var triesLeft: Int
   var driver: Task<Void, Never>?
   var timer: Task<Void, Never>?
+
+  /// Whether the person may choose another way than the finger.
+  var hasFallback: Bool { need.takesPasscode || offersFallback }
 }
 
 /// The one request that has the sensor.

@@ -8,6 +8,9 @@ public struct VerificationOptions: Sendable, Hashable {
   public let noWait: Bool
   /// Whether the request may prompt; `.notInteractive` where it would have to and may not.
   public let allowsInteraction: Bool
+  /// Whether the program goes on by itself where the person wants another way than the finger: that ends the request with
+  /// `.userFallback`, where the passcode would not do.
+  public let offersFallback: Bool
 
   /// 30 seconds, three tries, waits for a busy reader.
   public init() {
@@ -15,12 +18,14 @@ public struct VerificationOptions: Sendable, Hashable {
     maxTries = 3
     noWait = false
     allowsInteraction = true
+    offersFallback = false
   }
 
   /// Options with these values.
   /// - Throws: `.parameter` where one is out of its range.
   public init(
-    timeout: Int = 30, maxTries: Int = 3, noWait: Bool = false, allowsInteraction: Bool = true
+    timeout: Int = 30, maxTries: Int = 3, noWait: Bool = false, allowsInteraction: Bool = true,
+    offersFallback: Bool = false
   ) throws(EnclaveError) {
     guard (1...300).contains(timeout) else { throw .parameter("timeout is \(timeout); it must be 1 to 300 seconds") }
     guard (1...5).contains(maxTries) else { throw .parameter("max-tries is \(maxTries); it must be 1 to 5") }
@@ -28,6 +33,7 @@ public struct VerificationOptions: Sendable, Hashable {
     self.maxTries = maxTries
     self.noWait = noWait
     self.allowsInteraction = allowsInteraction
+    self.offersFallback = offersFallback
   }
 }
 

@@ -37,6 +37,12 @@ public struct PrivateKey: ~Copyable, Sendable {
   /// Its bytes, to be stored; ends the key.
   public consuming func takeBytes() -> SecretBytes { secret }
 
+  /// A copy of its bytes, for keys that their owner may take elsewhere.
+  /// - Throws: `.memory`.
+  public func copyBytes() throws(KeyPairError) -> SecretBytes {
+    do { return try secret.clone() } catch { throw .memory(error) }
+  }
+
   /// A signature over `data`.
   ///
   /// Ed25519 gives the same for the same data, 64 bytes; ECDSA another one each time, DER of at most 72 bytes.

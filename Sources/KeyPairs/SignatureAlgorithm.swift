@@ -28,6 +28,18 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     }
   }
 
+  /// The same signature asked for by the message's hash, where the algorithm signs one: a message of any size is then small
+  /// to send. The algorithm and the data themselves where it does not.
+  /// - Throws: `.library`.
+  public func digested(_ data: [UInt8]) throws(KeyPairError) -> (algorithm: SignatureAlgorithm, data: [UInt8]) {
+    switch self {
+    case .ecdsaSHA256: (.ecdsaDigestSHA256, try hash(data))
+    case .ecdsaSHA384: (.ecdsaDigestSHA384, try hash(data))
+    case .ecdsaSHA512: (.ecdsaDigestSHA512, try hash(data))
+    case .ed25519, .ecdsaDigestSHA256, .ecdsaDigestSHA384, .ecdsaDigestSHA512: (self, data)
+    }
+  }
+
   /// The hash that ECDSA signs.
   var hash: Hash {
     switch self {

@@ -34,6 +34,17 @@ struct ArchiveHeader {
     return result + salt + nonce
   }
 
+  /// The beginning of a file, as far as it goes.
+  /// - Throws: `.io`.
+  static func start(of file: Int32) throws(ArchiveError) -> [UInt8] {
+    var start = [UInt8](repeating: 0, count: byteCount)
+    let got = try start.withMutableRaw { buffer throws(ArchiveError) in
+      try FileAccess.read(file, at: 0, into: buffer)
+    }
+    start.removeLast(start.count - got)
+    return start
+  }
+
   /// Reads them back from the beginning of a file.
   /// - Throws: `.notAnExportFile`, `.truncated`, `.tooNew`, `.refusedCost`.
   init(_ start: [UInt8]) throws(ArchiveError) {

@@ -33,11 +33,7 @@ public struct ArchiveKey: ~Copyable, Sendable {
   /// - Throws: `.notAnExportFile`, `.tooNew`, `.refusedCost`, `.truncated`, `.wrongPassphrase`, `.badPassphrase`,
   ///   `.io`, `.memory`.
   public static func open(_ file: Int32, passphrase: borrowing SecretBytes) throws(ArchiveError) -> ArchiveKey {
-    var start = [UInt8](repeating: 0, count: ArchiveHeader.byteCount)
-    let got = try start.withMutableRaw { buffer throws(ArchiveError) in
-      try FileAccess.read(file, at: 0, into: buffer)
-    }
-    start.removeLast(start.count - got)
+    let start = try ArchiveHeader.start(of: file)
     let header = try ArchiveHeader(start)
     let key = ArchiveKey(header, try derive(passphrase, header))
     guard key.isCheck(Array(start[ArchiveHeader.checkedByteCount...]), of: header) else { throw .wrongPassphrase }

@@ -25,6 +25,13 @@ public final class ArchiveReader {
     sealed = [UInt8](repeating: 0, count: ArchiveLimits.chunkBytes + ChunkStream.overhead)
   }
 
+  /// Looks at the beginning of a file, for which no passphrase is needed.
+  /// - Parameter file: can be read at any place; its offset neither counts nor changes.
+  /// - Throws: `.notAnExportFile`, `.truncated`, `.tooNew`, `.refusedCost`, `.io`.
+  public static func checkStart(of file: Int32) throws(ArchiveError) {
+    _ = try ArchiveHeader(ArchiveHeader.start(of: file))
+  }
+
   /// The next item; nil where all were read and the end mark is genuine.
   /// - Throws: `.truncated`, `.altered`, `.tooNew`, `.io`, `.memory`.
   public func next() throws(ArchiveError) -> ArchiveRecord? {

@@ -24,6 +24,15 @@ struct Availability {
     }
   }
 
+  /// As ``refusal(of:)``, for a step of an access control.
+  func refusal(ofEnclave policy: WhorlPolicy) -> NSError? {
+    switch policy {
+    case .biometrics: biometryRefusal
+    case .owner: refusal(of: .deviceOwnerAuthentication)
+    case .passcode: passcodeRefusal
+    }
+  }
+
   static var noCompanion: NSError {
     .localAuthentication(.companionNotAvailable, "There are no companion devices on Linux; use another policy")
   }
@@ -52,6 +61,6 @@ struct Availability {
     guard status.storeError.isEmpty else { return .localAuthentication(.biometryNotAvailable, status.storeError) }
     guard status.passcode == "not-set" else { return nil }
     return .localAuthentication(
-      .passcodeNotSet, "No finger can be used and the account has no password; set one with passwd")
+      .passcodeNotSet, "No finger can be used for this and the account has no password; set one with passwd")
   }
 }

@@ -16,6 +16,8 @@ struct Evaluation: Sendable {
 
   let steps: Steps
   let reason: String
+  /// Whether the person may choose another way than the finger where the passcode would not do, for the program to offer.
+  var offersFallback = false
 
   /// Runs it and calls `reply` on its thread.
   func run(in core: ContextCore, _ cancellation: Cancellation?, _ reply: @escaping Reply) {
@@ -31,7 +33,7 @@ struct Evaluation: Sendable {
 
   private func evaluate(_ core: ContextCore, _ cancellation: Cancellation) throws(NSError) {
     guard !reason.isEmpty else {
-      throw .parameter("localizedReason is empty; say what the person is asked for.")
+      throw .status(errSecParam, "localizedReason is empty; say what the person is asked for.")
     }
     if core.isInvalidated {
       throw .localAuthentication(.invalidContext, "The authentication context was invalidated; make a new one")
@@ -68,9 +70,9 @@ struct Evaluation: Sendable {
       let cancelled = core.cancellations
       do throws(WhorlError) {
         return try core.with { context throws(WhorlError) in
-          try core.transport.evaluate(
-            policy, in: context, prompt: WhorlPrompt(reason: reason, interactionNotAllowed: core.forbidsInteraction),
-            token: cancellation.token())
+          var prompt = WhorlPrompt(reason: reason, interactionNotAllowed: core.forbidsInteraction)
+          prompt.offersFallback = offersFallback
+          return try core.transport.evaluate(policy, in: context, prompt: prompt, token: cancellation.token())
         }
       } catch {
         // The enclave ends everything in a context when one evaluation of it is cancelled: this one was not meant.

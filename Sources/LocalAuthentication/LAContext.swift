@@ -101,7 +101,10 @@ open class LAContext: NSObject, EnclaveContextSource, @unchecked Sendable {
   open func evaluatePolicy(
     _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
   ) {
-    Evaluation(steps: Evaluation.Steps(policy), reason: localizedReason).run(in: core, Cancellation.current, reply)
+    Evaluation(
+      steps: Evaluation.Steps(policy), reason: localizedReason,
+      offersFallback: policy == .deviceOwnerAuthenticationWithBiometrics && localizedFallbackTitle != ""
+    ).run(in: core, Cancellation.current, reply)
   }
 
   /// Asks the person for what the policy takes, unless the context has seen it already. Cancelling the task ends it.
@@ -166,7 +169,8 @@ open class LAContext: NSObject, EnclaveContextSource, @unchecked Sendable {
     set { core.settings.withLock { $0.localizedReason = newValue } }
   }
 
-  /// Kept, and without effect: the agent has words of its own for the way to the password.
+  /// The empty text takes the way round the finger out of ``LAPolicy/deviceOwnerAuthenticationWithBiometrics``. Any other
+  /// leaves it there (``LAError/userFallback``), with the agent's own words on it.
   open var localizedFallbackTitle: String? {
     get { core.settings.withLock { $0.localizedFallbackTitle } }
     set { core.settings.withLock { $0.localizedFallbackTitle = newValue } }

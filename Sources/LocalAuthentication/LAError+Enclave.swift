@@ -54,12 +54,6 @@ extension NSError {
     return NSError(domain: LAErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
-  /// A mistake of the program's, for which LAError has no code: `errSecParam`.
-  package static func parameter(_ text: String) -> NSError {
-    NSError(
-      domain: NSOSStatusErrorDomain, code: Int(errSecParam), userInfo: [NSLocalizedDescriptionKey: text])
-  }
-
   /// The daemon's lines begin with a small letter and end without a full stop.
   private static func sentence(_ text: String) -> String {
     guard let first = text.first else { return text }

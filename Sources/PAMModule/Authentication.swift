@@ -170,6 +170,8 @@ struct Authentication: ~Copyable {
       }
       // When whorld goes away, the bus answers in its place.
       if message.answers(cookie), message.isFrom(daemon) || message.isFrom("org.freedesktop.DBus") {
+        // What came while the program was stopped was meant for something else.
+        if conversation.wasStopped { return .left(.suspended) }
         return .answer(judge(message, from: daemon, &conversation))
       }
       guard message.isFrom(daemon), let progress = Progress(message, of: operation) else { continue }

@@ -32,7 +32,7 @@ struct Conversation: ~Copyable {
     self.service = service
     isMute = host.silent && !options.alwaysPrompt
     lane = Lane(host, service, options, terminal)
-    if lane != .terminal { terminal.letGo() }
+    if !lane.holdsTerminal { terminal.letGo() }
     line = TypedLine(memory, keys: TypedLine.Keys())
   }
 
@@ -44,7 +44,7 @@ struct Conversation: ~Copyable {
 
   /// Whether the lane is still there: the program may have been put into the background.
   var isPossible: Bool {
-    guard lane == .terminal else { return true }
+    guard lane.holdsTerminal else { return true }
     return terminal.isOurs
   }
 
@@ -72,11 +72,22 @@ struct Conversation: ~Copyable {
         watch.input = terminal.descriptor
         watch.signals = signals.descriptor
       }
+    case .messagesOnTerminal: watch.signals = signals.descriptor
     case .messages(let input?): watch.input = input
     case .messages(nil), .unattended: break
     }
     return watch
   }
+
+  /// Whether the program was stopped since the question was put, or is about to be.
+  var wasStopped: Bool {
+    guard lane.holdsTerminal else { return false }
+    guard terminal.isQuiet else { return false }
+    return signals.holdsStop
+  }
+
+  /// Whether what is typed on the terminal comes here.
+  private var readsKeys: Bool { lane == .terminal }
 
   /// Whether the person is in the middle of a password.
   var isTyping: Bool { !line.isEmpty }
@@ -87,6 +98,8 @@ struct Conversation: ~Copyable {
     guard linesLeft > 0 else { return true }
     linesLeft -= 1
     if lane == .terminal { return showOnTerminal(prompt) }
+    // Before the question comes: whoever sees it may type. Where it cannot be done the finger counts all the same.
+    if lane == .messagesOnTerminal, prompt.isQuestion, !terminal.isQuiet, !begin(droppingInput: false) { signals.end() }
     guard !isMute else { return true }
     let words = words
     return withTextLine { text in
@@ -130,27 +143,29 @@ extension Conversation {
 
   /// Takes the terminal over. Signals are held first: none may come while echo is off.
   private mutating func begin(droppingInput: Bool) -> Bool {
-    guard signals.begin(), let keys = terminal.quiet(droppingInput: droppingInput) else { return false }
+    guard signals.begin() else { return false }
+    guard let keys = terminal.quiet(readingKeys: readsKeys, droppingInput: droppingInput) else { return false }
     if droppingInput { line.use(keys) }
     return true
   }
 
   /// Ends the question on the terminal and gives the terminal back. A match takes what was typed with it; what was typed
-  /// after a password is left for whoever reads next.
+  /// after a password is left for whoever reads next. Of what the module does not read itself nothing is left: the password
+  /// prompts of sudo, su, login and doas would drop it, and where none follows, the shell would have a password to run.
   mutating func end(droppingInput: Bool) {
     // What was held comes in any case, but not before the terminal is in order.
     defer { signals.end() }
     guard terminal.isQuiet else { return }
     if question != nil { terminal.write("\n") }
     question = nil
-    terminal.restore(droppingInput: droppingInput)
+    terminal.restore(droppingInput: readsKeys ? droppingInput : true)
   }
 
   /// Looks at what `watch` saw; nil where the wait goes on.
   mutating func attend(_ watch: Watch) -> End? {
-    guard lane == .terminal else { return watch.hasInput ? .passedOver : nil }
     if watch.hasSignals, let end = letSignalsCome() { return end }
-    return watch.hasInput ? readKeys() : nil
+    guard watch.hasInput else { return nil }
+    return readsKeys ? readKeys() : .passedOver
   }
 
   /// Has held signals come, with the terminal in order, and goes on where the program does.
@@ -159,7 +174,7 @@ extension Conversation {
     if signals.holdsStop { return .suspended }
     let holdsEnd = signals.holdsEnd
     if holdsEnd, question != nil { terminal.write("\n") }
-    terminal.restore(droppingInput: false)
+    terminal.restore(droppingInput: !readsKeys)
     signals.letCome()
     // A program that lives on has a handler, which knows what to do once the wait is over.
     guard !holdsEnd, begin(droppingInput: false) else { return .passedOver }

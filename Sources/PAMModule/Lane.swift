@@ -9,8 +9,14 @@ enum Lane: Equatable {
   ///
   /// - Parameter input: a descriptor on which the program's answers come; something there ends the wait.
   case messages(input: Int32?)
+  /// Through the program's conversation, the finger first, on a terminal whose echo the module switches off meanwhile: by
+  /// habit people type a password whatever they are asked for.
+  case messagesOnTerminal
   /// Not at all.
   case unattended
+
+  /// Whether the module changes the terminal's settings.
+  var holdsTerminal: Bool { self == .terminal || self == .messagesOnTerminal }
 }
 
 /// Programs whose ways are known, by their PAM service.
@@ -49,12 +55,14 @@ enum KnownService {
       || equals(service, "chsh") || equals(service, "chfn") || equals(service, "newgrp") || equals(service, "vlock")
   }
 
+  /// sshd and the like say "localhost" of who comes through a tunnel, where they look names up.
   private static func isBackground(_ service: CText) -> Bool {
     equals(service, "cron") || equals(service, "crond") || equals(service, "atd") || equals(service, "cups")
       || equals(service, "dovecot") || equals(service, "imap") || equals(service, "pop3") || equals(service, "smtp")
       || equals(service, "samba") || equals(service, "ftp") || equals(service, "vsftpd") || equals(service, "proftpd")
       || equals(service, "ppp") || equals(service, "xrdp-sesman") || equals(service, "remote")
-      || equals(service, "rlogin") || equals(service, "rsh") || equals(service, "rexec")
+      || equals(service, "rlogin") || equals(service, "rsh") || equals(service, "rexec") || equals(service, "sshd")
+      || equals(service, "cockpit")
   }
 }
 
@@ -72,12 +80,10 @@ extension Lane {
     case .polkit: self = .messages(input: 0)
     case .background, .other: self = .messages(input: nil)
     }
+    guard hasTerminal, self == .messages(input: nil), let name = host.terminal, terminal.isNamed(name) else { return }
     // A password that was asked for before is not asked for again; and who wants silence gets no prompt of ours.
-    if hasTerminal, options.simultaneous, !host.has_password, !host.silent || options.alwaysPrompt,
-      let name = host.terminal, terminal.isNamed(name)
-    {
-      self = .terminal
-    }
+    let asksForBoth = options.simultaneous && !host.has_password && (!host.silent || options.alwaysPrompt)
+    self = asksForBoth ? .terminal : .messagesOnTerminal
   }
 
   /// Whether the person is at that terminal now, and the program reads what is typed there.

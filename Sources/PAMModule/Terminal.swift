@@ -45,21 +45,26 @@ struct Terminal: ~Copyable {
 
   var isQuiet: Bool { usual != nil }
 
-  /// Switches echo off and hands over every key at once, but for those that stop or quit a program. Ctrl-C becomes a key
-  /// like others, for it ends the wait for the finger and not the program.
+  /// Switches echo off.
   ///
-  /// - Parameter droppingInput: whether what was typed before is dropped, as at every password prompt.
+  /// - Parameters:
+  ///   - readingKeys: whether every key is handed over at once, but for those that stop or quit a program. Ctrl-C becomes a
+  ///     key like others then, for it ends the wait for the finger and not the program.
+  ///   - droppingInput: whether what was typed before is dropped, as at every password prompt.
   /// - Returns: the keys that correct a line; nil where it cannot be done.
-  mutating func quiet(droppingInput: Bool) -> TypedLine.Keys? {
+  mutating func quiet(readingKeys: Bool, droppingInput: Bool) -> TypedLine.Keys? {
     guard isOurs else { return nil }
     var settings = termios()
     guard tcgetattr(descriptor, &settings) == 0 else { return nil }
     let before = settings
-    settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHONL)
-    withUnsafeMutableBytes(of: &settings.c_cc) { codes in
-      codes[Int(VINTR)] = 0
-      codes[Int(VMIN)] = 1
-      codes[Int(VTIME)] = 0
+    settings.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+    if readingKeys {
+      settings.c_lflag &= ~tcflag_t(ICANON)
+      withUnsafeMutableBytes(of: &settings.c_cc) { codes in
+        codes[Int(VINTR)] = 0
+        codes[Int(VMIN)] = 1
+        codes[Int(VTIME)] = 0
+      }
     }
     guard tcsetattr(descriptor, droppingInput ? TCSAFLUSH : TCSANOW, &settings) == 0 else { return nil }
     usual = before

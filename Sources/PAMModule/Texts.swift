@@ -25,7 +25,7 @@ enum Text: UInt8, CaseIterable {
     case .touchWithOrType: "Touch the fingerprint reader with your {finger} or type your password ({service}): "
     case .swipeOrType: "Swipe your finger across the fingerprint reader or type your password ({service}): "
     case .swipeWithOrType: "Swipe your {finger} across the fingerprint reader or type your password ({service}): "
-    case .waitOrType: "Wait for the fingerprint reader, which is in use, or type your password ({service}): "
+    case .waitOrType: "Wait for the fingerprint reader, which is not ready yet, or type your password ({service}): "
     case .type: "Type your password ({service}): "
     case .queued: "Waiting for the fingerprint reader ({service})"
     case .retryGeneral: "The touch could not be read: please try again."

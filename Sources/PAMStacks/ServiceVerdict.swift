@@ -4,6 +4,8 @@ public struct ServiceVerdict: Sendable, Equatable {
   public enum Fault: Sendable, Equatable {
     /// libpam refuses the service altogether; why, in words.
     case refused(String)
+    /// It is longer than is followed here, so that nothing is known of it; in words.
+    case unjudged(String)
     /// Versions of libpam differ about it; why, in words.
     case doubtful(String)
     /// It lets in whoever comes, without a match, a right password or any other reason.
@@ -46,6 +48,9 @@ public struct ServiceVerdict: Sendable, Equatable {
   /// The module's file name.
   public static let module = ModuleTable.finger
 
+  /// Whether what it does is known. The outcomes mean nothing otherwise.
+  public var isJudged: Bool { !stack.isTooLong }
+
   /// The first step that asks for a finger.
   public var fingerStep: PAMStep? { stack.steps.first { ModuleTable.role(of: $0) == .finger } }
 
@@ -56,7 +61,7 @@ public struct ServiceVerdict: Sendable, Equatable {
   public func isSerious(_ fault: Fault) -> Bool {
     switch fault {
     case .open, .matchIsClosed, .bypassed, .moduleIsMissing: true
-    case .refused, .passwordIsClosed: hasFinger
+    case .refused, .unjudged, .passwordIsClosed: hasFinger
     case .doubtful, .asksTwice: false
     }
   }
@@ -93,7 +98,7 @@ public struct ServiceVerdict: Sendable, Equatable {
     alsoLetsIn = Self.otherWays(simulator, answers(.wrongPassword))
 
     var faults: [Fault] = []
-    if let refusal = stack.refusal { faults.append(.refused(refusal)) }
+    if let refusal = stack.refusal { faults.append(stack.isTooLong ? .unjudged(refusal) : .refused(refusal)) }
     if let doubt = stack.doubt { faults.append(.doubtful(doubt)) }
     // Where nothing is asked for, as of a greeter's own session, that is what is meant.
     if hasPassword || hasFinger, simulator.outcome(answers(.wrongPassword), excuse: Self.isReason).mayGrant {
@@ -132,13 +137,9 @@ public struct ServiceVerdict: Sendable, Equatable {
     let reasons = steps.indices.filter { isReason(steps[$0]) && answers[$0].contains(.success) }
     var none = answers
     for index in reasons where !steps[index].control.isGate { none[index].subtract(.success) }
-    var ways: [String] = []
-    for index in reasons where !steps[index].control.isGate {
-      var one = none
-      one[index] = .success
-      if simulator.outcome(one).mayGrant { ways.append(place(steps[index])) }
-    }
-    return ways
+    var variations = Variations(simulator, none)
+    return reasons.filter { !steps[$0].control.isGate && variations.mayGrant(changing: $0, to: .success) }
+      .map { place(steps[$0]) }
   }
 
   /// The first step that everybody with the right password has to pass and a match does not.
@@ -146,18 +147,17 @@ public struct ServiceVerdict: Sendable, Equatable {
     var right = PAMScene.rightPassword
     var match = PAMScene.match
     (right.known, match.known) = (known, known)
-    let withPassword = simulator.usual(right)
-    let withMatch = simulator.usual(match)
+    var withPassword = Variations(simulator, simulator.usual(right))
+    var withMatch = Variations(simulator, simulator.usual(match))
     for (index, step) in simulator.stack.steps.enumerated() {
       switch ModuleTable.role(of: step) {
       case .proof, .condition, .hurdle, .unknown: break
       case .finger, .afterLogin, .password, .service, .constant: continue
       }
       if step.module == "pam_faillock.so", step.arguments.contains("authfail") { continue }
-      var (password, finger) = (withPassword, withMatch)
-      password[index] = .failures
-      finger[index] = .failures
-      if !simulator.outcome(password).mayGrant, simulator.outcome(finger).mayGrant { return place(step) }
+      if !withPassword.mayGrant(changing: index, to: .failures), withMatch.mayGrant(changing: index, to: .failures) {
+        return place(step)
+      }
     }
     return nil
   }

@@ -19,6 +19,22 @@ struct Simulator {
   typealias Answers = [PAMCodes]
 
   let stack: PAMStack
+  let track: Track
+  /// The first step that asks for a password, or may; the number of steps where none does.
+  private let firstToAsk: Int
+
+  init(stack: PAMStack) {
+    self.stack = stack
+    track = Track(stack.steps)
+    firstToAsk =
+      stack.steps.firstIndex { step in
+        switch ModuleTable.role(of: step) {
+        case .password, .proof, .unknown: true
+        case .finger: step.arguments.contains("simultaneous")
+        default: false
+        }
+      } ?? stack.steps.count
+  }
 
   /// A walk, and whether something on it counts as a reason of its own to let somebody in.
   private struct Walk: Hashable {
@@ -32,17 +48,17 @@ struct Simulator {
     guard stack.refusal == nil else { return .denied }
     var walks: Set<Walk> = [Walk()]
     for index in stack.steps.indices {
-      let step = stack.steps[index]
-      let excuses = excuse(step)
+      let excuses = excuse(stack.steps[index])
+      let codes = track.representatives(answers[index], at: index)
       var following: Set<Walk> = []
       for walk in walks {
         guard walk.dispatch.reaches(index) else {
           following.insert(walk)
           continue
         }
-        for code in answers[index].codes {
+        for code in codes {
           var further = walk
-          further.dispatch.take(code, at: index, of: stack.steps)
+          further.dispatch.take(code, at: index, of: track)
           if excuses, code == .success { further.isExcused = true }
           following.insert(further)
         }
@@ -69,15 +85,7 @@ struct Simulator {
   }
 
   /// Whether no step before this one can have asked for a password.
-  private func isFirstToAsk(_ index: Int) -> Bool {
-    !stack.steps[..<index].contains { step in
-      switch ModuleTable.role(of: step) {
-      case .password, .proof, .unknown: true
-      case .finger: step.arguments.contains("simultaneous")
-      default: false
-      }
-    }
-  }
+  private func isFirstToAsk(_ index: Int) -> Bool { index <= firstToAsk }
 
   /// Whether two stacks, of which `other` has the steps `added` in addition, come to the same whatever every module
   /// says, those added saying `codes`.
@@ -90,21 +98,24 @@ struct Simulator {
       var own = Dispatch()
       var other = Dispatch()
     }
+    let otherTrack = Track(other.steps)
     var pairs: Set<Pair> = [Pair()]
     var own = 0
     for index in other.steps.indices {
       var following: Set<Pair> = []
       let isAdded = added.contains(index)
+      let codes = otherTrack.representatives(
+        isAdded ? codes : Self.possible(other.steps[index]), at: index, also: isAdded ? nil : track.steps[own].control)
       for pair in pairs {
         let isReached = pair.other.reaches(index) || (!isAdded && pair.own.reaches(own))
         guard isReached else {
           following.insert(pair)
           continue
         }
-        for code in (isAdded ? codes : Self.possible(other.steps[index])).codes {
+        for code in codes {
           var further = pair
-          if pair.other.reaches(index) { further.other.take(code, at: index, of: other.steps) }
-          if !isAdded, pair.own.reaches(own) { further.own.take(code, at: own, of: stack.steps) }
+          if pair.other.reaches(index) { further.other.take(code, at: index, of: otherTrack) }
+          if !isAdded, pair.own.reaches(own) { further.own.take(code, at: own, of: track) }
           following.insert(further)
         }
       }

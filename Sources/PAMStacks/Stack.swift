@@ -28,10 +28,26 @@ public struct PAMStep: Sendable, Equatable {
   public let isMissing: Bool
 
   /// The module's name, without folders; empty for what is none.
-  public var module: String {
-    guard case .module(let name) = kind else { return "" }
+  public let module: String
+
+  init(
+    kind: Kind, control: PAMControl, arguments: [String], level: Int, file: String, line: Int, serviceLine: Int,
+    isMissing: Bool
+  ) {
+    self.kind = kind
+    self.control = control
+    self.arguments = arguments
+    self.level = level
+    self.file = file
+    self.line = line
+    self.serviceLine = serviceLine
+    self.isMissing = isMissing
+    module = if case .module(let name) = kind { Self.fileName(name) } else { "" }
+  }
+
+  private static func fileName(_ path: String) -> String {
+    let last = path.split(separator: "/").last ?? ""
     // A file with DOS line ends: libpam looks for such a module and finds none.
-    let last = name.split(separator: "/").last ?? ""
     return String(last.last == "\r" ? last.dropLast() : last)
   }
 }
@@ -55,6 +71,8 @@ public struct PAMStack: Sendable, Equatable {
   public internal(set) var unreadable: Set<String> = []
   /// What makes libpam refuse the service altogether, in words.
   public internal(set) var refusal: String?
+  /// Whether ``refusal`` is not libpam's: there is more of the stack than is followed here.
+  public internal(set) var isTooLong = false
   /// Why versions of libpam may read its files in different ways, in words.
   public internal(set) var doubt: String?
 

@@ -1,7 +1,11 @@
 /// Reads a service's files in the way of libpam's `_pam_init_handlers`.
 struct StackLoader {
   /// libpam gives up here.
-  private struct Refusal: Error { let words: String }
+  private struct Refusal: Error {
+    let words: String
+    /// It is not libpam that gives up.
+    var isTooLong = false
+  }
 
   /// The deepest include, and the deepest substack.
   private static let depthLimit = 16
@@ -50,6 +54,7 @@ struct StackLoader {
       }
     } catch {
       stack.refusal = error.words
+      stack.isTooLong = error.isTooLong
       stack.steps = own + other
       return stack
     }
@@ -141,8 +146,12 @@ struct StackLoader {
   }
 
   private mutating func append(_ step: PAMStep) throws(Refusal) {
-    guard own.count < Self.stepLimit else { throw Refusal(words: "it has more than \(Self.stepLimit) steps") }
+    guard own.count < Self.stepLimit else { throw tooLong("\(Self.stepLimit) lines") }
     own.append(step)
+  }
+
+  private func tooLong(_ limit: String) -> Refusal {
+    Refusal(words: "with everything that it includes it has more than \(limit)", isTooLong: true)
   }
 
   private mutating func atInclude(
@@ -161,7 +170,7 @@ struct StackLoader {
 
   /// Whether the file could be read to its end; what came before the fault stays, as in libpam.
   private mutating func include(_ name: String, isAuthOnly: Bool, depth: Int, level: Int) throws(Refusal) -> Bool {
-    guard includes < Self.includeLimit else { throw Refusal(words: "it includes more than \(Self.includeLimit) files") }
+    guard includes < Self.includeLimit else { throw tooLong("\(Self.includeLimit) includes") }
     guard depth < Self.depthLimit, level < Self.depthLimit, let path = files.path(of: name, included: true) else {
       return false
     }

@@ -58,7 +58,7 @@ public struct WiringEdit: Sendable, Equatable {
     let verdict = ServiceVerdict(service: service, in: files)
     for fault in verdict.faults {
       switch fault {
-      case .refused(let why), .doubtful(let why): throw .unusable(why)
+      case .refused(let why), .unjudged(let why), .doubtful(let why): throw .unusable(why)
       case .open: throw .open
       case .passwordIsClosed: throw .passwordIsClosed
       case .matchIsClosed, .bypassed, .moduleIsMissing, .asksTwice: break
@@ -72,7 +72,7 @@ public struct WiringEdit: Sendable, Equatable {
     let lines = content.lines.filter { isAuth($0, files) }
     guard let last = lines.lastIndex(where: { $0.first + 1 == password.serviceLine }) else { throw .noPassword }
 
-    // Without it a terminal shows the password of whoever types it while the finger is awaited.
+    // Without it a password that is typed while the finger is awaited on a terminal goes to nobody.
     let takesTyped = ModuleTable.isUnix(password) || password.arguments.contains("try_first_pass")
     let options = (takesTyped ? ["simultaneous"] : []) + options
     // As near to the password as can be; further up where an earlier line leaps over the password.
@@ -127,7 +127,7 @@ public struct WiringEdit: Sendable, Equatable {
       case .passwordIsClosed: throw .passwordIsClosed
       case .matchIsClosed: throw .matchIsClosed
       case .bypassed(let what): throw .bypasses(what)
-      case .refused(let why), .doubtful(let why): throw .unusable(why)
+      case .refused(let why), .unjudged(let why), .doubtful(let why): throw .unusable(why)
       case .moduleIsMissing, .asksTwice: break
       }
     }

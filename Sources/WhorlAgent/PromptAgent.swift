@@ -13,6 +13,8 @@ public enum PromptAgentError: Error, Sendable, Equatable {
   case impostor(String)
   /// whorld is of a version that knows no agents.
   case unsupported
+  /// There is nothing to show requests with and nothing to ask for passwords with; says what is missing.
+  case useless(String)
   /// There is no terminal to ask on.
   case noTerminal
   /// Something else; says what.
@@ -78,12 +80,21 @@ public final class PromptAgent {
     let options: [String: BusValue]
     switch place {
     case .desktop(let pinentry, let environment):
-      if access(pinentry.program, X_OK) != 0 {
+      let hasPinentry = access(pinentry.program, X_OK) == 0
+      let trouble: String?
+      (sessionBus, trouble) = await Self.sessionBus(environment)
+      let notifications = sessionBus.flatMap { try? Notifications(bus: $0) }
+      // What the agent cannot do is said before it is ready for the rest.
+      if notifications == nil {
+        let why = trouble ?? "the session bus cannot be listened to"
+        guard hasPinentry else { throw .useless("\(why), and \(pinentry.program) cannot be run") }
+        tell(
+          "There is no session bus (\(why)), so requests will not be shown, and only passwords asked for; to have them "
+            + "shown start whorl agent from within a desktop session.")
+      }
+      if !hasPinentry {
         tell("\(pinentry.program) cannot be run, so no password can be asked for; install a pinentry, or name one.")
       }
-      sessionBus = await Self.sessionBus(environment)
-      let notifications = sessionBus.flatMap { try? Notifications(bus: $0) }
-      if notifications == nil { tell("There is no session bus: requests are not shown, passwords are asked for.") }
       prompts = DesktopFace(pinentry: pinentry, notifications: notifications)
       options = [:]
     case .terminal(let terminal, let process):
@@ -203,10 +214,11 @@ public final class PromptAgent {
 
   // MARK: The session
 
-  private static func sessionBus(_ environment: [String: String]) async -> BusConnection? {
+  /// The session's bus, or why there is none.
+  private static func sessionBus(_ environment: [String: String]) async -> (BusConnection?, String?) {
     let address =
       environment["DBUS_SESSION_BUS_ADDRESS"] ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
-    guard let address, !address.isEmpty else { return nil }
-    return try? await BusConnection.open(address: address)
+    guard let address, !address.isEmpty else { return (nil, "DBUS_SESSION_BUS_ADDRESS is not set") }
+    do { return (try await BusConnection.open(address: address), nil) } catch { return (nil, "\(error)") }
   }
 }

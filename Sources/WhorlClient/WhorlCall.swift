@@ -156,6 +156,7 @@ extension WhorlPrompt {
     if let timeoutSeconds { options["timeout"] = .uint32(timeoutSeconds) }
     if let maxTries { options["max-tries"] = .uint32(maxTries) }
     if interactionNotAllowed { options["interaction-not-allowed"] = .boolean(true) }
+    if offersFallback { options["fallback"] = .boolean(true) }
     return options
   }
 }

@@ -191,6 +191,9 @@ public struct WhorlPrompt: Hashable, Sendable {
   public var maxTries: UInt32?
   /// Whether the request fails with `.notInteractive` rather than prompt.
   public var interactionNotAllowed = false
+  /// Whether the person may choose another way than the finger also where the passcode would not do: `.userFallback`, and
+  /// the program goes on by itself.
+  public var offersFallback = false
 
   /// A prompt for this reason.
   public init(

@@ -77,6 +77,11 @@ extension PromptAgentError {
         "agent: whorld's name on the bus belongs to \(who) instead of root; have the administrator look at it")
     case .unsupported:
       CommandFailure(.failed, "agent: whorld knows no agents; whorl and whorld must be of one version")
+    case .useless(let why):
+      CommandFailure(
+        .failed,
+        "agent: it could neither show requests nor ask for passwords: \(Escaping.clause(why)); start it from within a "
+          + "desktop session, or install a pinentry")
     case .noTerminal: CommandFailure(.noTerminal, "agent: there is no terminal to ask on; run whorl on one")
     case .failed(let why): CommandFailure(.failed, "agent: \(Escaping.clause(why)); journalctl -u whorld may say more")
     }

@@ -91,6 +91,8 @@ final class Authorization {
     _ request: (WhorlContext, String, @escaping Progress) async throws(WhorlError) -> R
   ) async throws(CommandFailure) -> R {
     var hasGivenPasscode = false
+    // Where Enter was pressed and nobody asks for the passcode any more.
+    defer { console.unhush() }
     while true {
       let prompt = TouchPrompt(promptText, console, isBusy: holder != nil) { [service] in
         // Who cannot give a password now must not lose his turn for the finger.

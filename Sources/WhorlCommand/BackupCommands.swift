@@ -113,10 +113,7 @@ extension Commands {
         .failed,
         "\(subject): \(said); nothing was imported: leave what exists with --skip-existing, or put the file's in its "
           + "place with --replace")
-    case .notArchive:
-      return CommandFailure(
-        .failed,
-        "\(subject) is no export file of Whorl's; name one, or say with --csv or --pairs what kind of list it is")
+    case .notArchive: return ImportSource.notArchive(.notAnExportFile, subject)
     default: return await secretFailure(problem, subject)
     }
   }

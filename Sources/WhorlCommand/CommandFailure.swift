@@ -9,6 +9,7 @@ struct CommandFailure: Error, Sendable, Equatable {
     self.message = message
   }
 
-  /// Ended by Ctrl-C, a signal, or the end of the input at a prompt.
+  /// Ended by Ctrl-C, a signal, the end of the input at a prompt, or a no to a question; ``CancelTexts`` has the words that
+  /// people see.
   static let cancelled = CommandFailure(.cancelled, "cancelled")
 }

@@ -15,18 +15,24 @@ struct Commands {
   ///
   /// - Parameter words: nil for one that is not UTF-8.
   func run(_ words: [String?]) async -> ExitCode {
+    var texts: [String] = []
+    var invocation: Invocation?
     do throws(CommandFailure) {
-      var texts: [String] = []
       for (index, word) in words.enumerated() {
         guard let word else { throw CommandFailure(.usage, "argument \(index + 1) is not UTF-8; spell it differently") }
         texts.append(word)
       }
-      let invocation = try InvocationParser.parse(texts)
+      let parsed = try InvocationParser.parse(texts)
+      invocation = parsed
       service.onAuthorizing { [console] in
         Task { @GLibActor in await console.tell("polkit asks for a password before this goes on; answer its dialog.") }
       }
-      return try await perform(invocation)
+      return try await perform(parsed)
     } catch {
+      var error = error
+      if error == .cancelled, let invocation {
+        error = CancelTexts.failure(invocation, texts, sudo: invoker != nil)
+      }
       if !error.message.isEmpty { await console.complain(error.message) }
       return error.code
     }

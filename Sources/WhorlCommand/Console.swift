@@ -35,6 +35,12 @@ protocol Console: AnyObject {
   func lend(to terminal: PromptTerminal?)
   /// Asks on the terminal for a yes; anything else is a no.
   func confirm(_ question: String) async throws(CommandFailure) -> Bool
-  /// Waits until Enter is pressed on the terminal, without an echo meanwhile. False where the wait was cancelled.
+  /// Switches the terminal's echo off and drops what was typed before, for what is about to be asked.
+  func hush()
+  /// Waits until Enter is pressed on the terminal, without an echo meanwhile. False where the wait was cancelled, with the
+  /// terminal as it was; after Enter the echo stays off until `ask` has been answered or ``unhush()``, and what was typed
+  /// after Enter is kept for that.
   func waitForEnter() async -> Bool
+  /// Puts the terminal back as it was.
+  func unhush()
 }

@@ -21,7 +21,7 @@ enum HelpTexts {
     Readers:
       reader list        list the readers, and which may open secrets
       reader trust [ID]  let a reader open secrets
-      reader distrust [ID]
+      reader distrust ID
                          let it open none any more
         -a, --all        of distrust: all readers
 
@@ -111,7 +111,7 @@ enum HelpTexts {
     case .delete: "whorl delete [FINGER | --all] [--user NAME]"
     case .adopt: "whorl adopt [FINGER...]"
     case .reader:
-      "whorl reader list [--json]\n       whorl reader trust [ID]\n       whorl reader distrust [ID | --all]"
+      "whorl reader list [--json]\n       whorl reader trust [ID]\n       whorl reader distrust ID | --all"
     case .set: "whorl set NAME [--require WHAT] [--accessible WHEN]"
     case .unlock: "whorl unlock [--recovery]"
     case .lock: "whorl lock"
@@ -190,7 +190,7 @@ enum HelpTexts {
       A secret opens only on a reader that you trust: the one that you enrolled a finger on, at the place where it stood
       then. Another one, or the same at another place, opens logins alone until you trust it with your password.
       reader list shows, with a tab between: id, name, trusted or untrusted, and where it is. trust and distrust take the
-      id; it may be left out where only one reader can be meant. distrust asks for no password.
+      id; trust needs none where only one reader can be meant. distrust asks for no password.
       """
     case .set:
       """

@@ -43,7 +43,21 @@ struct ImportSource: ~Copyable {
     let memory = try memoryFile(subject)
     let target = memory.withDescriptor { $0 }
     try await DescriptorIO.copy(from: descriptor, to: target, limit: ArchiveLimits.fileBytes, what: subject)
+    // Looked at before the passphrase is asked for: nobody types one for nothing.
+    do throws(ArchiveError) { try ArchiveReader.checkStart(of: target) } catch { throw notArchive(error, subject) }
     return try sealed(memory, subject)
+  }
+
+  /// Why that is no file to import.
+  static func notArchive(_ problem: ArchiveError, _ subject: String) -> CommandFailure {
+    switch problem {
+    case .notAnExportFile:
+      CommandFailure(
+        .failed,
+        "\(subject) is no export file of Whorl's; name one, or say with --csv or --pairs what kind of list it is")
+    case .tooNew: CommandFailure(.failed, "\(subject) was written by a newer version; update Whorl")
+    default: CommandFailure(.failed, "\(subject) is damaged or not whole; copy it again, or use another backup")
+    }
   }
 
   /// Turns a list into an export file under a random passphrase, so that the daemon takes all of it or nothing.

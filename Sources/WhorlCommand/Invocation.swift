@@ -55,8 +55,8 @@ enum Verb: String, Sendable, CaseIterable {
 
 /// Which reader `reader distrust` is about.
 enum WhichReader: Sendable, Equatable {
-  /// The only one that is trusted.
-  case only
+  /// None was named.
+  case unnamed
   /// The one of that id.
   case id(String)
   /// Each that is trusted.

@@ -227,7 +227,7 @@ enum InvocationParser {
       }
       return .readerList
     case "trust": return .readerTrust(id: id)
-    case "distrust": return .readerDistrust(all ? .all : id.map { .id($0) } ?? .only)
+    case "distrust": return .readerDistrust(all ? .all : id.map { .id($0) } ?? .unnamed)
     default:
       throw CommandFailure(.usage, "reader does not know \(Escaping.quoted(deed)); it takes \(known)")
     }

@@ -54,7 +54,9 @@ extension Commands {
     try requireTerminal(for: Self.subject)
     for left in (0..<Self.tries).reversed() {
       let answer = try await console.ask(byPassword ? "Your password, to bring your secrets back: " : "Recovery key: ")
-      guard answer.count > 0 else { throw CommandFailure(.cancelled, "\(Self.subject): nothing given, cancelled") }
+      guard answer.count > 0 else {
+        throw CommandFailure(.cancelled, "\(Self.subject): nothing given, so nothing was changed; run it again")
+      }
       do throws(WhorlError) {
         if byPassword {
           try await service.recover(passcode: answer)
@@ -154,7 +156,9 @@ extension Commands {
   private func giveRecoveryKey(to context: WhorlContext) async throws(CommandFailure) {
     for left in (0..<Self.tries).reversed() {
       let key = try await console.ask("Recovery key: ")
-      guard key.count > 0 else { throw CommandFailure(.cancelled, "\(Self.subject): nothing given, cancelled") }
+      guard key.count > 0 else {
+        throw CommandFailure(.cancelled, "\(Self.subject): nothing given, so nothing was changed; run it again")
+      }
       do throws(WhorlError) { return try await service.provideRecoveryKey(key, to: context) } catch {
         guard error.code == .authenticationFailed, left > 0 else { throw failure(error, Self.subject) }
         await console.tell("Not accepted: \(Escaping.clause(error.message)); try again.")

@@ -62,7 +62,7 @@ extension Commands {
     while true {
       let passcode = try await console.ask("Your password, to encrypt your secrets anew: ")
       guard passcode.count > 0 else {
-        throw CommandFailure(.cancelled, "\(Self.subject): no password given, cancelled")
+        throw CommandFailure(.cancelled, "\(Self.subject): no password given, so nothing was changed; run it again")
       }
       do throws(WhorlError) { return try await service.rekey(passcode: passcode, in: context) } catch {
         left -= 1

@@ -118,7 +118,7 @@ extension Commands {
     for left in (0..<Self.tries).reversed() {
       let answer = try await console.ask("Password of the login keyring: ")
       guard answer.count > 0 else {
-        throw CommandFailure(.cancelled, "\(Self.subject): no password given; nothing was changed")
+        throw CommandFailure(.cancelled, "\(Self.subject): no password given, so nothing was changed; run it again")
       }
       if try await accepts(keyring, answer) { return answer }
       if left > 0 { await console.tell("That is not the keyring's password; try again.") }

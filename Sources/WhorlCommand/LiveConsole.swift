@@ -62,6 +62,10 @@ final class LiveConsole: Console {
     return try await terminal.confirm(question)
   }
 
+  func hush() { terminal?.hush() }
+
+  func unhush() { terminal?.unhush() }
+
   func waitForEnter() async -> Bool { await terminal?.waitForEnter() ?? false }
 
   private var noTerminal: CommandFailure {

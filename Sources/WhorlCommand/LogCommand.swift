@@ -21,10 +21,12 @@ extension Commands {
     let name = entry.item.map { Escaping.shown($0, limit: 128) } ?? unnamed
     let file = entry.executable.isEmpty ? entry.program : entry.executable
     let program = file.isEmpty ? "unknown" : Escaping.shown(file, limit: 256)
-    let requirement = entry.constraints.isEmpty ? "none" : entry.constraints.joined(separator: ",")
+    let requirement =
+      Requirement(constraints: entry.constraints)?.rawValue
+      ?? Escaping.shown(entry.constraints.joined(separator: "+"), limit: 128)
     let parts = [
-      moment(entry.time), Escaping.shown(entry.outcome, limit: 64), Escaping.shown(entry.deed, limit: 32), name,
-      Escaping.shown(requirement, limit: 128), entry.pid == 0 ? program : "\(program) (\(entry.pid))",
+      moment(entry.time), LogWords.outcome(entry.outcome), Escaping.shown(entry.deed, limit: 32), name,
+      requirement, entry.pid == 0 ? program : "\(program) (\(entry.pid))",
     ]
     return parts.joined(separator: "\t")
   }

@@ -61,7 +61,7 @@ extension Commands {
     let outcomes: [PAMOutcome?] =
       (verdict.hasFinger ? [verdict.match, verdict.noMatch, verdict.unavailable] : [nil, nil, nil])
       + (verdict.hasPassword ? [verdict.rightPassword] : [nil]) + [verdict.wrongPassword]
-    let words = outcomes.map { $0.map(PAMTexts.word) ?? "-" }
+    let words = outcomes.map { verdict.isJudged ? $0.map(PAMTexts.word) ?? "-" : "-" }
     try await console.print(([Escaping.shown(verdict.service, limit: 64)] + words).joined(separator: "\t"))
     for way in verdict.alsoLetsIn {
       try await console.print("\tmay let in by itself: \(Escaping.line(way, limit: 512))")

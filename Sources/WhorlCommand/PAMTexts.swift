@@ -44,6 +44,7 @@ enum PAMTexts {
   static func word(_ fault: ServiceVerdict.Fault) -> String {
     switch fault {
     case .refused: "refused"
+    case .unjudged: "unjudged"
     case .doubtful: "doubtful"
     case .open: "open"
     case .passwordIsClosed: "password-closed"
@@ -61,6 +62,8 @@ enum PAMTexts {
   private static func words(_ fault: ServiceVerdict.Fault, _ verdict: ServiceVerdict) -> String {
     switch fault {
     case .refused(let why): "PAM refuses everybody: \(Escaping.line(why, limit: 512))"
+    case .unjudged(let why):
+      "nothing can be said of it: \(Escaping.line(why, limit: 512)); look for a file that includes itself"
     case .doubtful(let why): "versions of PAM differ about it: \(Escaping.line(why, limit: 512))"
     case .open:
       "lets in anybody, without a match or the right password; end its auth lines with: auth required pam_deny.so"
@@ -74,7 +77,9 @@ enum PAMTexts {
   }
 
   static func json(_ verdict: ServiceVerdict) -> JSONText {
-    func outcome(_ outcome: PAMOutcome, _ isAsked: Bool) -> JSONText { isAsked ? .text(word(outcome)) : .null }
+    func outcome(_ outcome: PAMOutcome, _ isAsked: Bool) -> JSONText {
+      isAsked && verdict.isJudged ? .text(word(outcome)) : .null
+    }
     return .object([
       .init("service", .text(verdict.service)), .init("finger", .flag(verdict.hasFinger)),
       .init("password", .flag(verdict.hasPassword)), .init("match", outcome(verdict.match, verdict.hasFinger)),

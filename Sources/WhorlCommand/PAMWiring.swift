@@ -8,6 +8,8 @@ struct PAMWiring: Sendable, Equatable {
   var unreadable: [String] = []
   /// Whether there are PAM files at all.
   var hasFiles = false
+  /// Whether pam-auth-update writes the stack that all services share.
+  var hasPAMAuthUpdate = false
   /// pam_whorl.so is asked for somewhere but lies in none of the module folders.
   var moduleIsMissing = false
 
@@ -17,6 +19,7 @@ struct PAMWiring: Sendable, Equatable {
     let files = PAMFiles(places)
     var wiring = PAMWiring()
     wiring.hasFiles = files.isThere
+    wiring.hasPAMAuthUpdate = places.folders.first.map { files.isManaged("\($0)/common-auth") } ?? false
     var unreadable: Set<String> = []
     for service in files.services {
       let stack = PAMStack(service: service, in: files)

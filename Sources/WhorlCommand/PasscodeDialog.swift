@@ -34,7 +34,9 @@ struct PasscodeDialog {
     for left in (0..<Self.tries).reversed() {
       let passcode = try await console.ask("Your password, to \(reason)\(skip.map { " (Enter alone: \($0))" } ?? ""): ")
       if passcode.count == 0, skip != nil { return nil }
-      guard passcode.count > 0 else { throw CommandFailure(.cancelled, "\(subject): no password given, cancelled") }
+      guard passcode.count > 0 else {
+        throw CommandFailure(.cancelled, "\(subject): no password given, so nothing was done; run it again")
+      }
       do throws(WhorlError) {
         try await service.providePasscode(passcode, to: context)
         return passcode

@@ -63,7 +63,7 @@ extension WhorlError {
   private var ownSentence: String {
     switch code {
     case .authenticationFailed: "not recognised; try again, or with another enrolled finger"
-    case .userCancel, .userFallback, .appCancel, .cancelled: "cancelled; nothing was changed"
+    case .userCancel, .userFallback, .appCancel, .cancelled: "cancelled, and nothing was changed; run the command again"
     case .systemCancel: "the system ended the request (sleep, or the daemon stopped); try again"
     case .passcodeNotSet: "your account has no password; set one with passwd, then try again"
     case .passcodeNeeded: "the passcode is needed; run the command on a terminal"

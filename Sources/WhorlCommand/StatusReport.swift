@@ -318,14 +318,22 @@ struct StatusReport: Sendable, Equatable {
   }
 
   private mutating func addLogins(_ wiring: PAMWiring) {
-    let enable = "to switch it on: sudo pam-auth-update --enable whorl"
+    func enable(_ service: String) -> String {
+      wiring.hasPAMAuthUpdate
+        ? "to switch it on: sudo pam-auth-update --enable whorl"
+        : "to switch it on: sudo whorl pam enable \(service)"
+    }
     if wiring.services.isEmpty {
-      add("logins", wiring.hasFiles ? "none asks for a finger" : "no PAM files found", todo: enable)
+      if wiring.hasFiles {
+        add("logins", "none asks for a finger", todo: enable("sudo"))
+      } else {
+        add("logins", "no PAM files found", todo: "look whether PAM is installed, and for /etc/pam.d")
+      }
     } else {
       let names = wiring.services.map { Escaping.shown($0, limit: 64) }
       add("logins", "a finger does for \(names.joined(separator: ", "))")
       for usual in ["sudo", "login"] where !wiring.services.contains(usual) {
-        add("", "\(usual) does not ask for a finger", todo: enable)
+        add("", "\(usual) does not ask for a finger", todo: enable(usual))
       }
       if wiring.moduleIsMissing {
         add(

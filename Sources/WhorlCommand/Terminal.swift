@@ -53,20 +53,36 @@ final class Terminal {
 
   /// Asks for one line with the terminal's own echo; whether it begins with a y.
   func confirm(_ question: String) async throws(CommandFailure) -> Bool {
+    unhush()
     tcflush(descriptor, TCIFLUSH)
     try await show("\(question) [y/N] ")
     let answer = try await line()
     return answer.withUnsafeBytes { $0.first == UInt8(ascii: "y") || $0.first == UInt8(ascii: "Y") }
   }
 
-  /// Waits for Enter without an echo; what was typed before it is dropped. False where the wait was cancelled or the
-  /// terminal went away.
+  /// Switches the echo off until ``unhush()`` or the next answer, and drops what was typed before. A terminal that does not
+  /// let it be is found out about where something is asked.
+  func hush() { try? begin("") }
+
+  /// Puts the terminal back as it was, for good.
+  func unhush() {
+    restore()
+    original = nil
+  }
+
+  /// Waits for Enter without an echo; what was typed before it on its line is dropped. Then the echo stays off, so that
+  /// nothing shows before the next question, for which what comes after Enter is kept. False where the wait was cancelled or
+  /// the terminal went away.
   func waitForEnter() async -> Bool {
     do throws(CommandFailure) {
-      let answer = try await silently("") { () async throws(CommandFailure) -> SecretBytes in try await line() }
+      try begin("")
+      let answer = try await line()
       _ = consume answer
       return true
-    } catch { return false }
+    } catch {
+      unhush()
+      return false
+    }
   }
 
   // MARK: - Parts
@@ -81,15 +97,8 @@ final class Terminal {
   private func silently(
     _ prompt: String, _ body: () async throws(CommandFailure) -> SecretBytes
   ) async throws(CommandFailure) -> SecretBytes {
-    var settings = termios()
-    guard tcgetattr(descriptor, &settings) == 0 else { throw unusable(errno) }
-    original = settings
-    openPrompt = prompt
-    defer {
-      restore()
-      original = nil
-    }
-    try turnEchoOff()
+    defer { unhush() }
+    try begin(prompt)
     // The question comes after the echo is off: whoever sees it can type.
     if !prompt.isEmpty { try await show(prompt) }
     do throws(CommandFailure) {
@@ -99,6 +108,19 @@ final class Terminal {
     } catch {
       // The line after the question is not the question's.
       if !prompt.isEmpty { _ = write(descriptor, "\n", 1) }
+      throw error
+    }
+  }
+
+  /// Switches the echo off for a question, where it is not off already.
+  private func begin(_ prompt: String) throws(CommandFailure) {
+    openPrompt = prompt
+    guard original == nil else { return }
+    var settings = termios()
+    guard tcgetattr(descriptor, &settings) == 0 else { throw unusable(errno) }
+    original = settings
+    do throws(CommandFailure) { try turnEchoOff() } catch {
+      original = nil
       throw error
     }
   }

@@ -52,6 +52,8 @@ final class TouchPrompt {
       hasPrompted = true
       self.scanType = scanType
       let name = reader.isEmpty ? "" : " (\(Escaping.shown(reader, limit: 64)))"
+      // Before the prompt: whoever sees it may type.
+      if text.offersPasscode { console.hush() }
       let other = text.offersPasscode ? ", or press Enter to use your password" : ""
       tell("\(RetryTexts.touch(scanType))\(name) to \(text.deed)\(other).")
       if text.offersPasscode { watchEnter() }
@@ -65,7 +67,7 @@ final class TouchPrompt {
     }
   }
 
-  /// Ends the wait for Enter and comes back when the terminal is as it was.
+  /// Ends the wait for Enter. The terminal is as it was then, but where Enter was pressed: the passcode is asked for next.
   func end() async {
     enter?.cancel()
     await enter?.value

@@ -113,7 +113,12 @@ extension Commands {
         throw CommandFailure(.notFound, "reader: none is trusted; whorl reader list shows those that are here")
       }
       guard trusted.count == 1 else { throw Self.several(trusted, "distrust") }
-      reader = first
+      // Secrets behind the finger are out of reach afterwards: not by a word too few.
+      let id = Escaping.shown(first.id, limit: 16)
+      throw CommandFailure(
+        .usage,
+        "reader distrust: which one? Only \(Escaping.shown(first.name, limit: 64)) is trusted: whorl reader distrust \(id)"
+      )
     }
     do throws(WhorlError) { try await service.distrust(reader.id) } catch { throw failure(error, "reader") }
     try await console.print("Trusted no more: \(Escaping.shown(reader.name, limit: 64)).")

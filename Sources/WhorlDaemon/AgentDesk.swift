@@ -169,10 +169,12 @@ final class AgentDesk {
   private func show(_ request: PromptedRequest, _ wants: PromptedRequest.Wants) async {
     // Where nobody would show it, nothing is looked up for that.
     guard registry.serves(request.caller.user) else { return }
-    if wants == .finger, let scope = request.scope {
-      request.takesPasscode = await enclave.takesPasscode(scope.context, owner: scope.owner)
-    }
-    await request.show(wants, agents: { await registry.agents(for: request.caller) }, program: program(request))
+    await request.show(
+      wants, agents: { await registry.agents(for: request.caller) },
+      takesPasscode: {
+        guard wants == .finger, let scope = request.scope else { return false }
+        return await enclave.takesPasscode(scope.context, owner: scope.owner)
+      }, program: program(request))
   }
 
   private func program(_ request: PromptedRequest) -> @GLibActor () async -> ClaimedProgram {

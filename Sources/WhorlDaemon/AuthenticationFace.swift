@@ -264,6 +264,7 @@ struct VerificationRequest: Sendable {
     options = try VerificationOptions(
       timeout: timeout ?? 30, maxTries: Int(try keys.number("max-tries") ?? 3),
       noWait: try keys.flag("no-wait") ?? false,
-      allowsInteraction: try keys.flag("interaction-not-allowed").map { !$0 } ?? true)
+      allowsInteraction: try keys.flag("interaction-not-allowed").map { !$0 } ?? true,
+      offersFallback: try keys.flag("fallback") ?? false)
   }
 }

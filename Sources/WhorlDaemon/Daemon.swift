@@ -62,7 +62,8 @@ public enum Daemon {
       bridges: bridges, store: PrintStore(root: surroundings.printFolder),
       lostPrints: PrintStore(root: surroundings.stateFolder + "/chip-lost"),
       owners: PrintOwners(root: surroundings.stateFolder + "/print-owners"), accounts: accounts,
-      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings))
+      allowsVirtualReaders: surroundings.isPrivate, places: ReaderPlaces(surroundings),
+      arrivalLimits: surroundings.arrivalLimits)
     let sessions = Sessions(bus: bus)
     sessions.onChange { hall.reconsider() }
     sessions.onActivity { hall.stir() }
@@ -106,7 +107,7 @@ public enum Daemon {
       endClaims: { [weak manager] isMeant in await manager?.endClaims(for: isMeant) })
     let authentication = AuthenticationFace(
       frame: frame, enclave: enclave, status: status, removal: removal, notes: notes,
-      logins: Logins(frame: frame, enclave: enclave, sessions: sessions),
+      logins: Logins(frame: frame, enclave: enclave, sessions: sessions, hall: hall),
       trust: ReaderTrust(hall: hall, enclave: enclave), agents: agents, releases: releases)
     bridges.onFingerStatus = { [weak manager, weak hall] reader, needed, present in
       hall?.fingerStatus(reader, needed: needed, present: present)

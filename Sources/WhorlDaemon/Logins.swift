@@ -11,14 +11,16 @@ final class Logins {
   private let frame: CallFrame
   private let enclave: Enclave
   private let sessions: Sessions
+  private let hall: ReaderHall
   private let clock: DaemonClock
   private var delays = LoginDelays()
   private var refusals = LoginRefusals()
 
-  init(frame: CallFrame, enclave: Enclave, sessions: Sessions, clock: DaemonClock = .machine) {
+  init(frame: CallFrame, enclave: Enclave, sessions: Sessions, hall: ReaderHall, clock: DaemonClock = .machine) {
     self.frame = frame
     self.enclave = enclave
     self.sessions = sessions
+    self.hall = hall
     self.clock = clock
   }
 
@@ -39,8 +41,9 @@ final class Logins {
     let wantsPasscode = try options.flag("passcode-after-boot") ?? false
     let request = try VerificationRequest(&options)
     try options.finish()
-    guard request.options.allowsInteraction else {
-      throw BusMethodError.whorl("Param", "Authenticate always asks for a finger; leave interaction-not-allowed out.")
+    guard request.options.allowsInteraction, !request.options.offersFallback else {
+      throw BusMethodError.whorl(
+        "Param", "Authenticate asks for a finger and nothing else; leave interaction-not-allowed and fallback out.")
     }
     let account = try await LoginSteps(frame: frame).account(arguments[0].asString ?? "", caller)
     let key = LoginKey(
@@ -53,6 +56,7 @@ final class Logins {
       let finger = try await frame.withProgress(request, for: caller) { progress in
         // A sign of life at once: opening a reader may take longer than the module waits for a silent daemon.
         progress(.queued)
+        try await self.awaitReader(of: account, request)
         return try await self.enclave.authenticate(
           user: account.user, for: caller.connection, demandsTrust: demandsTrust, transaction: transaction,
           options: request.options, progress: progress)
@@ -93,6 +97,16 @@ final class Logins {
       "BiometryNotAvailable",
       "The home of \(account.name.printable) is encrypted and opens with the password alone; use your password for the "
         + "first login.")
+  }
+
+  /// A reader that is only just starting is waited for, for a moment. Where it does not come, the enclave says what is
+  /// missing.
+  private func awaitReader(of account: Account, _ request: VerificationRequest) async throws(BusMethodError) {
+    guard await !enclave.isLockedOut(user: account.user) else { return }
+    let user = FprintUser(name: account.name, account: account)
+    guard await hall.awaitReader(of: user, atMost: Int64(request.options.timeout) * 1000) else {
+      throw .whorl("BiometryNotAvailable", "The fingerprint readers are still being set up; use your password.")
+    }
   }
 
   private func requirePasscodeSinceBoot(_ user: UserID) async throws(BusMethodError) {

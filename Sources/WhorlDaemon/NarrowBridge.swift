@@ -35,10 +35,13 @@ struct NarrowBridge {
     let isPrivate: Bool
     /// The environment of the usual one.
     let environment: [String: String]
+    /// How long they may take.
+    var limits = ReaderKeeper.Limits.standard
 
     /// The bridge that meets every reader.
     @GLibActor func usual() -> ReaderKeeper {
-      ReaderKeeper(program: program, arguments: isPrivate ? ["--private"] : [], environment: environment)
+      ReaderKeeper(
+        program: program, arguments: isPrivate ? ["--private"] : [], environment: environment, limits: limits)
     }
 
     /// A bridge of one reader.
@@ -53,7 +56,8 @@ struct NarrowBridge {
         for node in nodes.isEmpty ? ["/dev/null"] : nodes { arguments += ["--only", node] }
       }
       return NarrowBridge(
-        scope: scope, keeper: ReaderKeeper(program: program, arguments: arguments, environment: variables))
+        scope: scope,
+        keeper: ReaderKeeper(program: program, arguments: arguments, environment: variables, limits: limits))
     }
   }
 }

@@ -27,13 +27,15 @@ final class ReaderHall {
   /// The machine sleeps, or is about to: no bridge is started.
   private(set) var isAsleep = false
   /// Until then, by `clock`, a reader that the bridge does not see is kept: after a wake they come back one by one.
-  private var graceEnd: Int64 = 0
+  private(set) var graceEnd: Int64 = 0
   private var graceTimer: Task<Void, Never>?
-  private let clock: DaemonClock
+  /// Readers that may be about to come.
+  let arrivals: ReaderArrivals
+  let clock: DaemonClock
   /// So long after a wake, in milliseconds, a reader may take to come back.
   private static let grace: Int64 = 5_000
   /// New readers, each of which costs an object on the bus: a hub with a loose plug brings one a second.
-  private var arrivals = Bucket(burst: 2 * Int64(LinkLimits.readers), interval: 1_000)
+  private var newReaders = Bucket(burst: 2 * Int64(LinkLimits.readers), interval: 1_000)
   /// Lines in the log about readers, which a bridge can bring about.
   private var remarks = Bucket(burst: 256, interval: 1_000)
   private var bridgeEnds: [@GLibActor () -> Void] = []
@@ -41,7 +43,8 @@ final class ReaderHall {
 
   init(
     bridges: ReaderBridges, store: PrintStore, lostPrints: PrintStore, owners: PrintOwners, accounts: AccountDirectory,
-    allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine
+    allowsVirtualReaders: Bool, places: ReaderPlaces = ReaderPlaces(), clock: DaemonClock = .machine,
+    arrivalLimits: ReaderArrivals.Limits = ReaderArrivals.Limits()
   ) {
     self.places = places
     self.bridges = bridges
@@ -52,6 +55,7 @@ final class ReaderHall {
     self.accounts = accounts
     self.allowsVirtualReaders = allowsVirtualReaders
     self.clock = clock
+    arrivals = ReaderArrivals(now: clock.now(), limits: arrivalLimits)
     bridges.stations = { [weak self] in self?.stations ?? [] }
     bridges.onEnd = { [weak self] in self?.tellBridgeEnd() }
     keeper.onReadersChanged = { [weak self] readers in self?.update(readers) }
@@ -82,7 +86,13 @@ final class ReaderHall {
     if isAsleep { throw .asleep }
     // A new process would look at a reader that works in another one, and may disturb it.
     if keeper.processID == nil, bridges.areOpenApart { return stations }
-    update(try await keeper.readers())
+    do throws(ReaderError) {
+      update(try await keeper.readers())
+    } catch {
+      // Whoever goes away in the middle has learnt nothing.
+      if error != .cancelled { arrivals.looked() }
+      throw error
+    }
     return stations
   }
 
@@ -93,6 +103,7 @@ final class ReaderHall {
     isAsleep = true
     bridges.isPaused = true
     for station in stations { station.isAsleep = true }
+    arrivals.changes.beat()
   }
 
   /// Ends the bridge for sleep.
@@ -180,7 +191,7 @@ final class ReaderHall {
         if old != reader.description { onDescriptionChange?(known, old) }
         continue
       }
-      guard arrivals.take(at: clock.now()) == nil else {
+      guard newReaders.take(at: clock.now()) == nil else {
         remark(Log.warning, "readers come and go too fast; leaving out \(reader.description.name)")
         continue
       }
@@ -191,6 +202,8 @@ final class ReaderHall {
       came.append(station)
     }
     stations += came
+    for station in went { arrivals.noteDeparture(of: station.storeName, at: clock.now()) }
+    arrivals.looked()
     bridges.reviewSoon()
     guard !came.isEmpty || !went.isEmpty else { return }
     for station in came { remark(Log.notice, "reader \(station.number): \(station.description.name)") }

@@ -6,7 +6,7 @@ internal import Keychain
 /// Where this daemon's bus, state and programs are, and whether it runs in private mode.
 ///
 /// Private mode is one predicate (DESIGN section 8): neither the bus nor the state folder is the system's. Nothing
-/// else switches a check off. Outside of it every `FP_*` variable, `WHORL_TPM2_DEVICE` and `STATE_DIRECTORY` is ignored.
+/// else switches a check off. Outside of it every `FP_*` variable, `WHORL_TPM2_DEVICE`, `WHORL_READER_PATIENCE` and `STATE_DIRECTORY` is ignored.
 public struct Surroundings: Sendable {
   /// The address of the bus; nil means the system bus at its usual place.
   public let busAddress: String?
@@ -23,6 +23,8 @@ public struct Surroundings: Sendable {
   /// The TPM2 that seals the device key, as systemd-creds names it; nil outside of private mode, where the machine's own
   /// does, and where no variable names one, where none does.
   let tpm2Device: String?
+  /// How long readers may take to come.
+  let arrivalLimits: ReaderArrivals.Limits
   /// Why private mode is off although a variable asks for it; for the log.
   public let remark: String?
 
@@ -35,6 +37,10 @@ public struct Surroundings: Sendable {
 
   /// The variable that names a TPM2 for the device key in private mode, such as `swtpm:path=SOCKET`.
   static let tpm2Variable = "WHORL_TPM2_DEVICE"
+
+  /// The variable that says in private mode how many seconds readers may take to come: tests on a busy machine have no use
+  /// for the usual ones.
+  static let patienceVariable = "WHORL_READER_PATIENCE"
 
   static let systemBusPaths = ["/run/dbus/system_bus_socket", "/var/run/dbus/system_bus_socket"]
   static let systemStateFolders = ["/var/lib/whorl", "/var/lib/fprint"]
@@ -64,6 +70,9 @@ public struct Surroundings: Sendable {
       stateFolder = state + "/.whorl"
       readerEnvironment = environment.filter { Self.passedVariables.contains($0.key) }
       tpm2Device = environment[Self.tpm2Variable].flatMap { $0.isEmpty ? nil : $0 }
+      arrivalLimits =
+        environment[Self.patienceVariable].flatMap { Int64($0) }.map(ReaderArrivals.Limits.init(seconds:))
+        ?? ReaderArrivals.Limits()
       remark = nil
     } else {
       isPrivate = false
@@ -71,7 +80,10 @@ public struct Surroundings: Sendable {
       stateFolder = "/var/lib/whorl"
       readerEnvironment = [:]
       tpm2Device = nil
-      let asked = environment.keys.filter { $0.hasPrefix("FP_") || $0 == Self.tpm2Variable }.sorted()
+      arrivalLimits = ReaderArrivals.Limits()
+      let asked = environment.keys.filter {
+        $0.hasPrefix("FP_") || [Self.tpm2Variable, Self.patienceVariable].contains($0)
+      }.sorted()
       remark =
         asked.isEmpty
         ? nil

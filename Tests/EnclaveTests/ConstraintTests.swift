@@ -174,6 +174,29 @@ struct `Constraints` {
     #expect(await any.error == .userFallback)
   }
 
+  @Test func `an agent's word for the passcode ends what takes it, and leaves what takes a finger alone`() async throws
+  {
+    let bench = try Bench()
+    try await bench.enrol()
+    try await bench.store("s3cret", as: "presence", .userPresence)
+    try await bench.store("s3cret", as: "any", .biometryAny)
+    let context = try await bench.context()
+    let any = bench.getting("any", in: context)
+    try await bench.sensor.armed(1)
+    #expect(await !bench.enclave.takesPasscode(context, owner: .alice))
+    #expect(await !bench.enclave.fallBack(context, owner: .alice))
+    let queued = EventLog<VerificationProgress>()
+    let presence = bench.getting("presence", in: context, progress: queued)
+    try await queued.wait(for: .queued)
+    #expect(await bench.enclave.takesPasscode(context, owner: .alice))
+    #expect(
+      await !bench.enclave.fallBack(context, owner: ContextOwner(connection: ":9.9", user: ContextOwner.alice.user)))
+    #expect(await bench.enclave.fallBack(context, owner: .alice))
+    #expect(await presence.error == .passcodeNeeded(.chosen))
+    bench.sensor.press(.index)
+    #expect(await any.error == nil)
+  }
+
   @Test func `the passcode given while a finger is awaited lets exactly one user-presence request go on`() async throws
   {
     let bench = try Bench()

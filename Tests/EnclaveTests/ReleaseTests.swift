@@ -51,6 +51,31 @@ struct `Releases` {
     #expect(notes.events[0].item != Array("mail".utf8) && notes.events[0].item == notes.events[1].item)
   }
 
+  @Test func `a request that must not prompt and would have to is none to be noted, a context's own refusal is`()
+    async throws
+  {
+    let bench = try Bench()
+    let notes = Notes()
+    await bench.enclave.setRecorder(notes)
+    try await bench.store("s", as: "mail", .devicePasscode)
+    let quiet = try VerificationOptions(allowsInteraction: false)
+    let query = ItemQuery(service: "mail")
+    let context = try await bench.context()
+    let first = await enclaveError {
+      _ = try await bench.enclave.copySecret(context, owner: .alice, query: query, options: quiet)
+    }
+    #expect(first == .notInteractive && notes.events.isEmpty)
+    let silent = try await bench.enclave.createContext(owner: .alice, interactionNotAllowed: true)
+    let second = await enclaveError {
+      _ = try await bench.enclave.copySecret(silent, owner: .alice, query: query)
+    }
+    #expect(second == .notInteractive && notes.events.map(\.error) == [.notInteractive])
+    // Where it was given before, the same request gets it, and that is noted.
+    try await bench.givePasscode(to: context)
+    _ = try await bench.enclave.copySecret(context, owner: .alice, query: query, options: quiet)
+    #expect(notes.events.count == 2)
+  }
+
   @Test func `bringing a keychain back is noted, the way that failed too`() async throws {
     let first = try Bench()
     first.keys.setSealing(.hostAndTPM2)

@@ -127,7 +127,7 @@ import Testing
   @Test func `A reader is named before it is trusted, with the password of that request`() async throws {
     let world = try await world()
     try await world.enroll(.leftLoop)
-    #expect(try await world.whorl(["reader", "distrust"]).status == 0)
+    #expect(try await world.whorl(["reader", "distrust", "--all"]).status == 0)
     let agent = try await DesktopAgent(world, answers: ["cancel", Self.passcode])
     let client = try await Client(world)
     let context = try await client.newContext()

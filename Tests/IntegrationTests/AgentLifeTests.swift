@@ -45,9 +45,28 @@ import Testing
     #expect(try await agent.wait().status == 0)
 
     let other = try world.start(["agent", "--pinentry", pinentry.path])
-    try await other.waitFor("There is no session bus", in: .errors)
+    try await other.waitFor("ready", in: .errors)
     try await world.bus.stop()
-    #expect(try await other.wait().status == 9)
+    let end = try await other.wait()
+    #expect(end.status == 9)
+    // What is missing, before that it is ready for the rest.
+    let lines = end.errorText.split(separator: "\n")
+    #expect(lines.first?.contains("There is no session bus (DBUS_SESSION_BUS_ADDRESS is not set)") == true, "\(lines)")
+    #expect(lines.dropFirst().first == "The agent is ready.")
+  }
+
+  @Test func `One that could do nothing is never ready`() async throws {
+    let world = try await world()
+    try await world.startDaemon()
+    for address in [nil, "unix:path=/nonexistent/bus"] {
+      let agent = try world.start(
+        ["agent", "--pinentry", "/nonexistent/pinentry"],
+        adding: address.map { ["DBUS_SESSION_BUS_ADDRESS": $0] } ?? [:])
+      let end = try await agent.wait()
+      #expect(end.status == 1)
+      #expect(end.errorText.contains("desktop session, or install a pinentry"), "\(end.errorText)")
+      #expect(!end.errorText.contains("ready"))
+    }
   }
 
   @Test func `Without whorld it says so; a whorld that comes back finds it again`() async throws {

@@ -33,7 +33,7 @@ import WhorlClient
       try await Client(world).givePasscode(World.passcode)
       if let finger { try await world.enroll(finger) }
       agent = try await OddAgent(world) { _ in throw BusMethodError.failed("not asked") }
-      transport = BlockingBusTransport(address: world.bus.address)
+      transport = BlockingBusTransport(address: world.bus.address, asksOnTerminal: false)
     }
 
     func vault(_ key: String = "login") -> Vault { Vault(key: key, context: LAContext(transport: transport)) }

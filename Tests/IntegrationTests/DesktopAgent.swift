@@ -40,8 +40,6 @@ final class OddAgent: BusHandler {
   private(set) var details: [[String: BusValue]] = []
   /// The number of the request that it was told of last.
   private(set) var request = BusValue.uint64(0)
-  /// The requests that it was shown.
-  private(set) var shown: [UInt64] = []
   private let answer: @GLibActor (BusCall) async throws -> BusAnswer
   private var registration: BusRegistration?
 
@@ -66,7 +64,6 @@ final class OddAgent: BusHandler {
   func handle(_ call: BusCall) async throws -> BusAnswer {
     heard.append(call.method)
     if let number = call.arguments.first { request = number }
-    if call.method == "Show", let request = call.arguments.first?.asUInt64 { shown.append(request) }
     if let last = call.arguments.last?.asOptions { details.append(last) }
     guard call.method == "RequestPasscode" else { return BusAnswer() }
     return try await answer(call)

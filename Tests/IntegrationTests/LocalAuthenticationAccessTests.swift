@@ -30,7 +30,10 @@ import WhorlClient
       let context = scene.context()
       for flag in flags { #expect(try await evaluate(flag, for: operation, in: context) == nil) }
     }
-    for flag in [SecAccessControlCreateFlags.userPresence, .biometryAny, .biometryCurrentSet, [.biometryAny, .or, .devicePasscode]] {
+    let byFinger: [SecAccessControlCreateFlags] = [
+      .userPresence, .biometryAny, .biometryCurrentSet, [.biometryAny, .or, .devicePasscode],
+    ]
+    for flag in byFinger {
       let context = scene.context()
       async let code = evaluate(flag, in: context)
       try await scene.press(.leftLoop)
@@ -87,11 +90,9 @@ import WhorlClient
     #expect(!context.setCredential(Data(count: 4097), type: .applicationPassword))
     #expect(try await evaluate(.applicationPassword, in: context) == nil)
     try await offPool {
+      let secret = try SecretBytes(copying: Array("s3cret".utf8).span.bytes)
       try context.withEnclaveContext { number throws(WhorlError) in
-        do {
-          try context.transport.add(
-            query, accessControl: access, context: number, secret: try SecretBytes(copying: Array("s3cret".utf8).span.bytes))
-        } catch let error as WhorlError { throw error } catch { throw WhorlError(.secretMemory, "\(error)") }
+        try context.transport.add(query, accessControl: access, context: number, secret: secret)
       }
     }
     #expect(try await read() == "s3cret")

@@ -19,7 +19,7 @@ struct LocalAuthenticationScene: Sendable {
     daemon = try await world.startDaemon()
     if let finger { try await world.enroll(finger) }
     probe = try await FprintProbe(world)
-    transport = BlockingBusTransport(address: world.bus.address)
+    transport = BlockingBusTransport(address: world.bus.address, asksOnTerminal: false)
   }
 
   func context() -> LAContext { LAContext(transport: transport) }

@@ -9,11 +9,12 @@ import WhorlClient
 @Suite(.timeLimit(.minutes(3))) struct LocalAuthenticationStatusTests {
   private let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test func `Without a daemon there is no biometry, for either policy, and the error says what to start`() async throws {
+  @Test func `Without a daemon there is no biometry, for either policy, and the error says what to start`() async throws
+  {
     GLibLoop.startThread()
     let bus = try await PrivateBus()
     for address in [bus.address, "unix:path=/nonexistent/bus"] {
-      let context = LAContext(transport: BlockingBusTransport(address: address))
+      let context = LAContext(transport: BlockingBusTransport(address: address, asksOnTerminal: false))
       var error: NSError?
       #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &error))
       #expect(error?.domain == LAErrorDomain && error?.code == LAError.biometryNotAvailable.rawValue)
@@ -30,7 +31,7 @@ import WhorlClient
   @Test func `Without a reader there is no biometry, and the passcode will do where there is one`() async throws {
     let world = try await World()
     try await world.startDaemon(adding: ["FP_VIRTUAL_IMAGE": "", "FP_DRIVERS_WHITELIST": "none"])
-    let context = LAContext(transport: BlockingBusTransport(address: world.bus.address))
+    let context = LAContext(transport: BlockingBusTransport(address: world.bus.address, asksOnTerminal: false))
     #expect(context.biometryType == .none, "it looks where nothing was asked yet")
     #expect(context.refusal(of: biometrics) == .biometryNotAvailable)
     #expect(context.refusal(of: .deviceOwnerAuthentication) == .passcodeNotSet)
@@ -41,7 +42,7 @@ import WhorlClient
     #expect(context.refusal(of: .deviceOwnerAuthentication) == nil)
   }
 
-  @Test func `Without a finger biometry is not enrolled, the kind of reader is told, and without a passcode nothing will do`()
+  @Test func `Without a finger biometry is not enrolled, the kind of reader is told, and the passcode alone will do`()
     async throws
   {
     let scene = try await LocalAuthenticationScene()
@@ -66,7 +67,7 @@ import WhorlClient
     #expect(context.refusal(of: .deviceOwnerAuthenticationWithBiometricsOrWatch) == .biometryNotEnrolled)
   }
 
-  @Test func `The domain state stays while the fingers do, changes with each that comes or goes, and is nil without one`()
+  @Test func `The domain state stays while the fingers do, changes with each that comes or goes, nil without one`()
     async throws
   {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)

@@ -11,7 +11,8 @@ import WhorlClient
 @Suite(.timeLimit(.minutes(4))) struct LocalAuthenticationTests {
   private let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test func `One touch evaluates a policy for as long as the context is there, and opens an item in it`() async throws {
+  @Test func `One touch evaluates a policy for as long as the context is there, and opens an item in it`() async throws
+  {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
     #expect(try await scene.world.whorl(["set", "mail", "--require", "any"], to: "s3cret").status == 0)
     let context = scene.context()
@@ -53,7 +54,7 @@ import WhorlClient
     #expect(refused == .companionNotAvailable)
   }
 
-  @Test func `Wrong fingers fail, five lock biometry out and say so, and the passcode makes it work again`() async throws {
+  @Test func `Wrong fingers fail, five lock biometry out, and the passcode makes it work again`() async throws {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop, hasPasscode: true)
     let context = scene.context()
     #expect(
@@ -76,6 +77,26 @@ import WhorlClient
     #expect(try await scene.evaluate(in: context, pressing: [.leftLoop]) == nil)
   }
 
+  @Test func `The person's wish for another way is the program's to serve, unless it has none`() async throws {
+    let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
+    let agent = try await OddAgent(scene.world) { _ in throw BusMethodError.failed("not asked") }
+    let context = scene.context()
+    async let code = scene.evaluate(in: context, pressing: [])
+    try await agent.hears("Show")
+    #expect(await agent.details.last?["fallback"]?.asBool == true)
+    _ = try await agent.whorld("FallBack", [agent.request])
+    #expect(try await code == .userFallback)
+    // Not offered, and not taken.
+    let strict = scene.context()
+    strict.localizedFallbackTitle = ""
+    async let second = scene.evaluate(in: strict, pressing: [])
+    try await agent.hears("Show", times: 2)
+    #expect(await agent.details.last?["fallback"] == nil)
+    await #expect(throws: BusError.self) { _ = try await agent.whorld("FallBack", [agent.request]) }
+    strict.invalidate()
+    #expect(try await second == .appCancel)
+  }
+
   @Test func `The way to the passcode ends fingers alone as a fallback`() async throws {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop, hasPasscode: true)
     let context = scene.context()
@@ -89,7 +110,8 @@ import WhorlClient
     #expect(await declined == .userCancel)
   }
 
-  @Test func `The daemon's end ends it as the system's, and the same context works with the next daemon`() async throws {
+  @Test func `The daemon's end ends it as the system's, and the same context works with the next daemon`() async throws
+  {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
     let context = scene.context()
     async let code = refusal { try await context.evaluatePolicy(biometrics, localizedReason: "to test") }
@@ -116,7 +138,8 @@ import WhorlClient
     context.invalidate()
   }
 
-  @Test func `Cancelling the task frees the reader, and leaves what others wait for in the same context`() async throws {
+  @Test func `Cancelling the task frees the reader, and leaves what others wait for in the same context`() async throws
+  {
     let scene = try await LocalAuthenticationScene(enrolling: .leftLoop)
     let context = scene.context()
     let lone = Task { await refusal { try await context.evaluatePolicy(biometrics, localizedReason: "to test") } }

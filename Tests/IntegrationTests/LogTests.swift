@@ -32,7 +32,7 @@ import Testing
     let entries = try await lines(world, 2, user: 1)
     #expect(entries.count == 2)
     #expect(entries[0].dropFirst().prefix(4) == ["released", "read", "open", "none"])
-    #expect(entries[1].dropFirst().prefix(4) == ["BiometryNotEnrolled", "read", "mail", "biometry-any"])
+    #expect(entries[1].dropFirst().prefix(4) == ["no finger enrolled", "read", "mail", "any"])
     #expect(entries.allSatisfy { $0[5].hasPrefix(program) }, "\(entries)")
 
     let json = try await world.whorl(["log", "--json"], user: 1)

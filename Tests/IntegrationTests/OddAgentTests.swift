@@ -80,7 +80,7 @@ import Testing
     // Nothing but a finger: the request goes on.
     let first = Task { try await client.refusal("finger") }
     try await agent.hears("Show")
-    let number = try #require(agent.shown.last)
+    let number = try #require(agent.request.asUInt64)
     #expect(agent.details.last?["fallback"] == nil)
     #expect(await fallBack(number, from: agent.bus) == "org.whorl.Error.Denied")
     try await world.reader.press(SyntheticFinger.leftLoop.press(3))
@@ -88,7 +88,7 @@ import Testing
     // Either will do; another program, of the same user too, cannot say so.
     let second = Task { try await client.refusal("either") }
     try await agent.hears("Show", times: 2)
-    let other = try #require(agent.shown.last)
+    let other = try #require(agent.request.asUInt64)
     #expect(agent.details.last?["fallback"]?.unwrapped == .boolean(true))
     #expect(await fallBack(other, from: client.bus) == "org.whorl.Error.Denied")
     #expect(!agent.heard.contains("RequestPasscode"))

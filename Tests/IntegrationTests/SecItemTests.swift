@@ -210,7 +210,7 @@ import WhorlClient
 extension World {
   /// Runs `body`, which blocks, on a thread of its own whose keychain is this world's.
   func keychain<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    let transport = BlockingBusTransport(address: bus.address)
+    let transport = BlockingBusTransport(address: bus.address, asksOnTerminal: false)
     return try await onThread { try WhorlEnclave.$scoped.withValue(transport) { try body() } }
   }
 }

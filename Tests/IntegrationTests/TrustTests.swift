@@ -272,7 +272,7 @@ import Testing
     #expect(try await world.whorl(["set", "mail", "--require", "any"], to: "a").status == 0)
     let get = try world.start(["get", "mail"])
     _ = try await world.nextPrompt(get, after: 0)
-    #expect(try await world.whorl(["reader", "distrust"]).status == 0)
+    #expect(try await world.whorl(["reader", "distrust", "--all"]).status == 0)
     try await world.reader.press(SyntheticFinger.leftLoop.press(3))
     let result = try await get.wait()
     #expect(result.status == 10, "\(result.errorText)")

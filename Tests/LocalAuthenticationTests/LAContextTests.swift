@@ -56,12 +56,13 @@ struct LAContextTests {
     return status
   }
 
-  @Test(arguments: [
-    ("available", nil, nil), ("locked-out", .biometryLockout, .passcodeNotSet),
-    ("not-enrolled", .biometryNotEnrolled, .passcodeNotSet), ("no-reader", .biometryNotAvailable, .passcodeNotSet),
-    ("not-trusted", .biometryNotAvailable, .passcodeNotSet), ("failed", .biometryNotAvailable, .passcodeNotSet),
-    ("", .biometryNotAvailable, .passcodeNotSet),
-  ] as [(String, LAError.Code?, LAError.Code?)])
+  @Test(
+    arguments: [
+      ("available", nil, nil), ("locked-out", .biometryLockout, .passcodeNotSet),
+      ("not-enrolled", .biometryNotEnrolled, .passcodeNotSet), ("no-reader", .biometryNotAvailable, .passcodeNotSet),
+      ("not-trusted", .biometryNotAvailable, .passcodeNotSet), ("failed", .biometryNotAvailable, .passcodeNotSet),
+      ("", .biometryNotAvailable, .passcodeNotSet),
+    ] as [(String, LAError.Code?, LAError.Code?)])
   func `Each state of biometry has its error, and with a passcode the owner can always be asked`(
     biometry: String, alone: LAError.Code?, withoutPasscode: LAError.Code?
   ) {
@@ -106,10 +107,11 @@ struct LAContextTests {
     #expect(enclave.policies == [.owner, .biometrics])
   }
 
-  @Test(arguments: [
-    (0, 300), (-1, 300), (.nan, 300), (0.2, 1), (10, 10), (10.5, 11), (299.5, 300), (300, 300), (1e12, 300),
-    (.infinity, 300),
-  ] as [(TimeInterval, UInt32)])
+  @Test(
+    arguments: [
+      (0, 300), (-1, 300), (.nan, 300), (0.2, 1), (10, 10), (10.5, 11), (299.5, 300), (300, 300), (1e12, 300),
+      (.infinity, 300),
+    ] as [(TimeInterval, UInt32)])
   func `The reuse duration is in whole seconds and has a limit`(duration: TimeInterval, seconds: UInt32) async {
     let enclave = FakeEnclave()
     let context = LAContext(transport: enclave)
@@ -118,7 +120,8 @@ struct LAContextTests {
     #expect(enclave.made == [seconds])
   }
 
-  @Test func `A reuse duration that changes counts from the next evaluation on, in which nothing was shown yet`() async {
+  @Test func `A reuse duration that changes counts from the next evaluation on, in which nothing was shown yet`() async
+  {
     let enclave = FakeEnclave()
     let context = LAContext(transport: enclave)
     #expect(await evaluate(in: context) == nil)

@@ -55,6 +55,14 @@ private func options(_ arguments: String...) -> (options: ModuleOptions, refused
     #expect(read.options == expected)
   }
 
+  @Test(arguments: [
+    ("sshd", true), ("cron", true), ("cockpit", true), ("remote", true), ("ssh", false), ("sshd2", false), ("", false),
+    ("greetd", false), ("i3lock", false),
+  ])
+  func `services for nobody here are known by their whole names`(service: String, isBackground: Bool) {
+    #expect(service.withCString { KnownService($0) == .background } == isBackground)
+  }
+
   @Test func `services that are left out are known by their whole names`() {
     let read = options("simultaneous", "passcode-after-boot", "skip-services=su,sudo-i,,x").options
     #expect(read.simultaneous && read.passcodeAfterBoot)

@@ -84,6 +84,11 @@ import Testing
       Issue.record("such a stack is taken")
       return
     }
+    // It is not PAM that gives up there.
+    let verdict = machine.verdict("sudo")
+    #expect(!verdict.isJudged)
+    #expect(verdict.faults.contains { if case .unjudged = $0 { true } else { false } })
+    #expect(!verdict.faults.contains { if case .refused = $0 { true } else { false } })
   }
 
   @Test func `a file that somebody changed meanwhile is left alone`() throws {

@@ -21,7 +21,9 @@ class Pkexec:
     def __init__(self, world):
         world.start_polkit()
         # It asks for its parent.
-        self.caller = Terminal(["sh", "-c", "read go; pkexec --disable-internal-agent id -un; exit $?"])
+        self.caller = Terminal(["sh", "-c", "echo there; read go; pkexec --disable-internal-agent id -un; exit $?"])
+        # alice's by now, which polkit compares.
+        self.caller.expect("there\r\n")
         ready, note = os.pipe()
         self.agent = Terminal(["pkttyagent", "--process", str(self.caller.pid), "--notify-fd", "3"], third=note)
         os.close(note)

@@ -3,10 +3,9 @@ import os
 
 from sudo_tests import MATCH, WAITING
 from terminal import Terminal
-from world import SOURCE, run
+from world import HOST, build_host
 
 TESTS = []
-HOST = "/run/whorl/pam_host"
 VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=99",
             "--child-silent-after-fork=yes"]
 
@@ -21,7 +20,7 @@ def host(world):
     os.makedirs("/run/whorl/pam.d", exist_ok=True)
     with open("/run/whorl/pam.d/whorl-test", "w") as file:
         file.write("auth required /run/whorl/pam_whorl.so simultaneous timeout=20\n")
-    run("cc", "-std=c17", "-O1", "-g", "-o", HOST, f"{SOURCE}/pam/tests/pam_host.c", "-lpam")
+    build_host()
     return Terminal([*VALGRIND, HOST, "--tty", "--alone", "--repeat=10", "--again=50", "/run/whorl/pam.d", "whorl-test",
                      "alice"], user="root")
 

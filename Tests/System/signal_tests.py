@@ -158,3 +158,56 @@ def no_environment_changes_who_is_asked(world):
     with sudo("echo", "done", environment=environment) as terminal:
         terminal.expect(PASSWORD)
         assert world.next_call()["service"] == "sudo"
+
+
+@test
+def without_simultaneous_too_a_signal_finds_the_terminal_in_order(world):
+    asks_first = r"Touch the fingerprint reader with your right index finger \(su\)"
+    world.set_options("timeout=20", simultaneous=False)
+    world.play(WAITING)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM):
+        with Terminal(["su", "-c", "echo done"]) as terminal:
+            terminal.expect(asks_first)
+            assert not terminal.echoes
+            terminal.type("half a pass\n")
+            until(lambda: terminal.waiting, "the keys' arrival")
+            terminal.signal(number)
+            assert terminal.wait() == -number, f"{number}: {terminal.text!r}"
+            assert terminal.is_as_before, number
+            # Else a shell would run it.
+            assert terminal.left_over == b"", number
+            assert "half" not in terminal.text and "done" not in terminal.text, f"{number}: {terminal.text!r}"
+    for key, number in (("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT)):
+        with Terminal(["su", "-c", "echo done"]) as terminal:
+            terminal.expect(asks_first)
+            terminal.type(key)
+            assert terminal.wait() == -number
+            assert terminal.is_as_before
+
+
+@test
+def without_simultaneous_stopped_and_going_on_it_asks_again(world):
+    asks_first = r"Touch the fingerprint reader with your right index finger \(sudo\)"
+    world.set_options("timeout=20", simultaneous=False)
+    world.play(WAITING)
+    with Terminal(["bash", "--norc", "-i"], environment={"PS1": "SHELL> "}) as terminal:
+        terminal.expect("SHELL> ")
+        terminal.type("sudo echo done\n")
+        terminal.expect(asks_first)
+        world.next_call()
+        terminal.wait_for_echo(False)
+        terminal.type("half\x1a")
+        terminal.expect(r"Stopped.*\r\nSHELL> ")
+        terminal.type("echo shell-is-$((1+1))\n")
+        terminal.expect("shell-is-2\r\n")
+        terminal.expect("SHELL> ")
+        terminal.type("fg\n")
+        terminal.expect(asks_first)
+        world.next_call()
+        terminal.wait_for_echo(False)
+        world.tell(MATCH)
+        terminal.expect("done\r\n")
+        terminal.expect("SHELL> ")
+        assert "half" not in terminal.text
+        terminal.type("exit\n")
+        terminal.wait()

@@ -282,3 +282,56 @@ def a_second_sudo_needs_nothing_and_k_forgets(world):
         world.tell(MATCH)
         terminal.expect("after")
         assert terminal.wait() == 0
+
+
+ASKS_FIRST = r"Touch the fingerprint reader with your right index finger \(sudo\)"
+
+
+@test
+def without_simultaneous_what_is_typed_meanwhile_does_not_show(world):
+    """By habit a password is typed while the finger is awaited. sudo's own prompt drops what came before it."""
+    world.set_options("timeout=20", simultaneous=False)
+    world.play(WAITING)
+    with sudo("echo", "done") as terminal:
+        terminal.expect(ASKS_FIRST)
+        assert not terminal.echoes
+        terminal.type("a secret\n")
+        until(lambda: terminal.waiting, "the keys' arrival")
+        world.tell(["error", "org.whorl.Error.TimedOut", "x"])
+        terminal.expect("No finger was seen in time.")
+        terminal.expect(PASSWORD)
+        terminal.wait_for_echo(False)
+        terminal.type(ALICE_PASSWORD + "\n")
+        terminal.expect("done")
+        assert terminal.wait() == 0
+        assert terminal.is_as_before
+        assert "secret" not in terminal.text, terminal.text
+    world.reset_sudo()
+    # Neither the command nor the shell gets part of a password.
+    with sudo("cat") as terminal:
+        terminal.expect(ASKS_FIRST)
+        terminal.type("half a pass\n")
+        until(lambda: terminal.waiting, "the keys' arrival")
+        world.tell(MATCH)
+        terminal.wait_for_echo(True)
+        terminal.type("next\n\x04")
+        terminal.expect("next")
+        assert terminal.wait() == 0
+        assert "half" not in terminal.text, terminal.text
+        assert terminal.is_as_before
+
+
+@test
+def without_simultaneous_other_fingers_are_told_once_each(world):
+    world.set_options(simultaneous=False)
+    world.play(WAITING, ["progress", "no-match", {"tries-left": 1}])
+    with sudo("echo", "done") as terminal:
+        terminal.expect(ASKS_FIRST)
+        terminal.expect("Fingerprint not recognised: one try left.")
+        assert not terminal.echoes
+        world.tell(["progress", "no-match", {"tries-left": 0}], ["error", "org.whorl.Error.AuthenticationFailed", "x"])
+        terminal.expect("Fingerprint not recognised.\r\n" + PASSWORD)
+        terminal.wait_for_echo(False)
+        terminal.type(ALICE_PASSWORD + "\n")
+        assert terminal.wait() == 0
+        assert terminal.is_as_before

@@ -6,6 +6,7 @@ import pwd
 import re
 import select
 import signal
+import sys
 import termios
 import time
 
@@ -48,6 +49,8 @@ class Terminal:
                 os.dup2(slave, 2)
                 if third is not None:
                     os.dup2(third, 3)
+                    # Where it was 3 already, it still closes by itself.
+                    os.set_inheritable(3, True)
                 os.closerange(3 if third is None else 4, 256)
                 if entry.pw_uid != os.getuid():
                     os.initgroups(user, entry.pw_gid)
@@ -112,6 +115,11 @@ class Terminal:
     def is_as_before(self):
         """Whether the terminal is as the program found it."""
         return termios.tcgetattr(self.slave) == self.before
+
+    @property
+    def waiting(self):
+        """How many bytes of whole lines were typed and not read yet."""
+        return int.from_bytes(fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     @property
     def left_over(self):

@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,8 @@ PRIVATE_BUS = "unix:path=/run/whorl/bus"
 ALICE, ALICE_UID, ALICE_PASSWORD = "alice", 1501, "alice's password"
 BOB, BOB_UID = "bob", 1502
 ROOT_PASSWORD = "root's password"
+# A program that authenticates through PAM, with whatever property a test wants: pam/tests/pam_host.c.
+HOST = "/run/whorl/pam_host"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 COMMON = """auth [success=2 default=ignore] pam_whorl.so simultaneous always-prompt {options}
@@ -30,9 +33,13 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options)
 
 
+def build_host():
+    run("cc", "-std=c17", "-O1", "-g", "-o", HOST, f"{SOURCE}/pam/tests/pam_host.c", "-lpam")
+
+
 class World:
-    def __init__(self, module, programs):
-        self.module, self.programs = module, programs
+    def __init__(self, module, programs, more):
+        self.module, self.programs, self.more = module, programs, more
         self.children = []
         self.whorld = self.polkit = None
         self.mount()
@@ -51,6 +58,9 @@ class World:
             os.makedirs(work)
             run("mount", "-t", "overlay", "overlay", "-o",
                 f"lowerdir=/{name},upperdir={upper},workdir={work}", f"/{name}")
+        if os.path.isdir(f"{self.more}/usr"):
+            # The programs that programs.sh has fetched.
+            run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={self.more}/usr:/usr", "/usr")
         os.makedirs("/run/dbus")
         os.makedirs("/run/whorl")
         os.makedirs("/run/lock", exist_ok=True)
@@ -78,12 +88,15 @@ class World:
         with open("/etc/hosts", "a") as file:
             file.write(f"127.0.0.1 {os.uname().nodename}\n")
 
-    def set_options(self, options="", text=COMMON):
+    def set_options(self, options="", text=COMMON, simultaneous=True):
         """Writes the service files anew, with these options of the module's."""
+        if not simultaneous:
+            text = text.replace("simultaneous ", "")
         shutil.rmtree("/etc/pam.d")
         os.mkdir("/etc/pam.d")
         text = text.format(options=options).replace("pam_whorl.so", "/run/whorl/pam_whorl.so")
-        for name in ("sudo", "sudo-i", "su", "su-l", "login", "polkit-1", "other", "cron"):
+        for name in ("sudo", "sudo-i", "su", "su-l", "login", "polkit-1", "other", "cron", "doas", "i3lock",
+                     "greetd", "greetd-greeter"):
             with open(f"/etc/pam.d/{name}", "w") as file:
                 file.write(("auth sufficient pam_rootok.so\n" if name.startswith("su") and "sudo" not in name else "")
                            + text)
@@ -129,10 +142,10 @@ class World:
 
     # whorld
 
-    def play(self, *steps):
+    def play(self, *steps, options=()):
         """Has a scripted whorld answer each call with these steps; see pam/tests/fake_whorl.py."""
         self.stop_whorld()
-        self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", json.dumps(steps)],
+        self.whorld = self.start(["/usr/bin/python3", f"{SOURCE}/pam/tests/fake_whorl.py", *options, json.dumps(steps)],
                                  {"DBUS_SYSTEM_BUS_ADDRESS": SYSTEM_BUS}, stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, text=True)
         # Room for what nobody reads.
@@ -142,6 +155,11 @@ class World:
     def next_call(self):
         """What the scripted whorld was asked next."""
         return json.loads(self.whorld.stdout.readline())
+
+    @property
+    def was_called(self):
+        """Whether the scripted whorld was asked for more than `next_call` has given."""
+        return bool(select.select([self.whorld.stdout], [], [], 0)[0])
 
     def tell(self, *steps):
         """Has the scripted whorld do more in the call that runs."""

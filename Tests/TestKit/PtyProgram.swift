@@ -127,6 +127,12 @@ public final class PtyProgram {
     return settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  /// Whether nothing that was typed is still to be read.
+  public var hasNothingLeft: Bool {
+    var looked = pollfd(fd: slave, events: Int16(POLLIN), revents: 0)
+    return poll(&looked, 1, 0) == 0
+  }
+
   /// Waits until it does not.
   public func stopsEchoing() async throws {
     while echoes {

@@ -11,6 +11,9 @@ import WhorlClient
 @Suite struct BackupCommandTests {
   private let folder: TemporaryFolder
   private var file: String { folder("backup") }
+  /// The beginning of an export file, and something behind it.
+  private static let sealed =
+    "WHORL\r\n\u{1A}\u{1}\0\u{1}\u{1}\u{3}\0\0\0\0\0\u{1}\0" + String(repeating: "x", count: 100)
 
   init() throws {
     GLibLoop.startThread()
@@ -71,13 +74,13 @@ import WhorlClient
     fixture.console.answers = ["a long passphrase", "a long passphrase", "open sesame"]
     fixture.service.passcode = "open sesame"
     fixture.service.export = (
-      Array("sealed".utf8),
+      Array(Self.sealed.utf8),
       { result in
         (result.exported, result.thisDeviceOnly, result.privateKeys, result.gone) = (12, 2, 1, 3)
       }
     )
     #expect(await fixture.run("export", file) == .ok)
-    #expect(bytes(of: file) == Array("sealed".utf8))
+    #expect(bytes(of: file) == Array(Self.sealed.utf8))
     #expect(mode(of: file) == 0o600)
     #expect(names == ["backup"])
     #expect(
@@ -219,9 +222,9 @@ import WhorlClient
     fixture.console.answers = ["phrase"]
     fixture.service.archivePassphrase = "phrase"
     fixture.service.importAnswer.added = 3
-    try folder.write("sealed", to: "backup")
+    try folder.write(Self.sealed, to: "backup")
     #expect(await fixture.run("import", file) == .ok)
-    #expect(fixture.service.imported?.bytes == Array("sealed".utf8))
+    #expect(fixture.service.imported?.bytes == Array(Self.sealed.utf8))
     #expect(fixture.service.imported?.plan == WhorlImportPlan(existing: .refuse))
     #expect(fixture.console.asked == ["Passphrase of \"\(file)\": "])
     #expect(fixture.console.told == ["Imported 3 secrets."])
@@ -231,7 +234,7 @@ import WhorlClient
     let fixture = Fixture()
     fixture.console.answers = ["wrong", "phrase", "wrong", "wrong", "wrong", "phrase"]
     fixture.service.archivePassphrase = "phrase"
-    try folder.write("sealed", to: "backup")
+    try folder.write(Self.sealed, to: "backup")
     #expect(await fixture.run("import", file) == .ok)
     #expect(fixture.console.told.first == "That is not the passphrase of \"\(file)\"; try again.")
     #expect(await fixture.run("import", file) == .authenticationFailed)
@@ -242,7 +245,7 @@ import WhorlClient
   @Test @GLibActor func `what exists is refused, skipped or replaced as the options say`() async throws {
     let fixture = Fixture()
     fixture.service.passcode = "open sesame"
-    try folder.write("sealed", to: "backup")
+    try folder.write(Self.sealed, to: "backup")
     fixture.service.problems["import"] = [
       WhorlError(.duplicateItem, "2 of the items exist, \"mail\" first; skip or replace them.")
     ]
@@ -320,10 +323,22 @@ import WhorlClient
     let other = Fixture()
     try folder.write("name,secret\n", to: "list")
     other.console.answers = ["p"]
-    other.service.problems["import"] = [WhorlError(.notArchive, "No.")]
     #expect(await other.run("import", folder("list")) == .failed)
     #expect(other.complaint.contains("--csv"))
     #expect(await other.run("import", folder.path) == .failed)
+    for (text, named) in [
+      ("", "no export file"), (String(Self.sealed.prefix(50)), "not whole"),
+      (Self.sealed.replacing("\u{1}\0\u{1}", with: "\u{7}\0\u{1}"), "newer version"),
+    ] {
+      let third = Fixture()
+      third.console.answers = ["p"]
+      try folder.write(text, to: "list")
+      #expect(await third.run("import", folder("list")) == .failed)
+      #expect(third.complaint.contains(named), "\(third.complaint)")
+      #expect(third.console.asked.isEmpty)
+    }
+    // Nobody types a passphrase for nothing.
+    #expect(fixture.console.asked.isEmpty && other.console.asked.isEmpty && other.service.calls.isEmpty)
   }
 
   // MARK: - Words

@@ -49,6 +49,8 @@ final class FakeConsole: Console {
     questions.append(question)
     return confirms
   }
+  func hush() {}
+  func unhush() {}
   func waitForEnter() async -> Bool {
     if pressesEnter {
       pressesEnter = false

@@ -22,6 +22,11 @@ final class FakeWhorld: BusHandler {
   /// The statuses of an enrolment or a verification; without a last one it goes on until it is stopped.
   var scans: [String: [(String, Bool)]] = [:]
 
+  /// What a finger's wait comes to when the passcode is preferred.
+  var fallback = "fallback"
+  /// Told the method of each call before it is answered.
+  var onCall: ((String) -> Void)?
+
   /// What was asked, as words.
   private(set) var calls: [String] = []
   private var connection: BusConnection
@@ -96,6 +101,7 @@ final class FakeWhorld: BusHandler {
 
   func handle(_ call: BusCall) async throws -> BusAnswer {
     let first = call.arguments.first
+    onCall?(call.method)
     switch call.method {
     case "GetStatus": return BusAnswer([.options(["version": .string("0")])])
     case "CreateContext":
@@ -108,7 +114,7 @@ final class FakeWhorld: BusHandler {
       return BusAnswer()
     case "Cancel":
       let how = call.arguments[1].asString ?? ""
-      running.removeValue(forKey: first?.asUInt32 ?? 0)?.resume(returning: how)
+      running.removeValue(forKey: first?.asUInt32 ?? 0)?.resume(returning: how == "fallback" ? fallback : how)
       note("Cancel \(how)")
       return BusAnswer()
     case "ProvidePasscode":

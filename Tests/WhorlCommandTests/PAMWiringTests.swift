@@ -75,6 +75,12 @@ import Testing
     #expect(try wiring(["sudo": "auth sufficient /nonexistent/pam_whorl.so"]).moduleIsMissing)
   }
 
+  @Test func `who writes the common stack is known`() throws {
+    #expect(try !wiring(["sudo": "auth required x.so\n"]).hasPAMAuthUpdate)
+    let text = "# This file is managed by pam-auth-update by default.\nauth required x.so\n"
+    #expect(try wiring(["common-auth": text]).hasPAMAuthUpdate)
+  }
+
   @Test func `any bytes give an answer`() throws {
     var random = SystemRandomNumberGenerator()
     let pieces = [

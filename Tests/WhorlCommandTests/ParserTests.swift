@@ -46,7 +46,7 @@ import Testing
     #expect(try parse("reader", "list") == .readerList)
     #expect(try parse("reader", "trust") == .readerTrust(id: nil))
     #expect(try parse("reader", "trust", "0a") == .readerTrust(id: "0a"))
-    #expect(try parse("reader", "distrust") == .readerDistrust(.only))
+    #expect(try parse("reader", "distrust") == .readerDistrust(.unnamed))
     #expect(try parse("reader", "distrust", "0a") == .readerDistrust(.id("0a")))
     #expect(try parse("reader", "-a", "distrust") == .readerDistrust(.all))
     #expect(try parse("delete", "-au", "paul") == .delete(nil, user: "paul", confirmed: true))

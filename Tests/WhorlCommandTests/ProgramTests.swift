@@ -66,7 +66,9 @@ import Testing
     if signal == 0 { program.type(keys) } else { kill(program.pid, signal) }
     #expect(try await program.end() == 5)
     #expect(program.echoes)
-    #expect(program.screen.hasSuffix("whorl: cancelled\r\n"))
+    #expect(
+      program.screen.hasSuffix(
+        "whorl: reading the secret \"mail\" was cancelled; to try again: whorl get mail\r\n"))
     #expect(daemon.calls.last == "InvalidateContext")
   }
 
@@ -92,8 +94,7 @@ import Testing
     daemon.touch = nil
     let program = try daemon.whorl("get", "mail", output: .pipe)
     try await program.shows("or press Enter to use your password.")
-    // The echo goes off when the program comes to wait for Enter, right after its line.
-    try await program.stopsEchoing()
+    #expect(!program.echoes)
     program.type("typed too soon\n")
     try await program.shows("Your password, to read the secret \"mail\": ")
     program.type("open sesame\n")
@@ -102,6 +103,44 @@ import Testing
     #expect(program.echoes)
     #expect(daemon.calls.contains("Cancel fallback"))
     #expect(!program.screen.contains("too soon"))
+  }
+
+  @Test @GLibActor func `from the finger's prompt to the passcode's nothing shows and nothing is lost`() async throws {
+    let daemon = try await FakeWhorld()
+    daemon.items["mail"] = .init(constraints: ["user-presence"], secret: Array("s3cret".utf8))
+    daemon.touch = nil
+    let program = try daemon.whorl("get", "mail", output: .pipe)
+    try await program.shows("or press Enter to use your password.")
+    #expect(!program.echoes)
+    var echoes: [Bool] = []
+    daemon.onCall = { _ in echoes.append(program.echoes) }
+    program.type("\nopen sesame\n")
+    try await program.shows("Your password, to read the secret \"mail\": ")
+    #expect(try await program.output() == Array("s3cret".utf8))
+    #expect(try await program.end() == 0)
+    let given = try #require(daemon.calls.firstIndex(of: "ProvidePasscode"))
+    #expect(given > 0 && echoes.count > 2)
+    // What the daemon is asked before the passcode comes: whether one can be given, and to prefer it.
+    #expect(!echoes.prefix(3).contains(true), "\(echoes)")
+    #expect(program.echoes)
+    #expect(!program.screen.contains("sesame"))
+  }
+
+  @Test @GLibActor func `a finger that comes after Enter leaves the terminal as it was, and nothing for the shell`()
+    async throws
+  {
+    let daemon = try await FakeWhorld()
+    daemon.items["mail"] = .init(constraints: ["user-presence"], secret: Array("s3cret".utf8))
+    daemon.touch = nil
+    daemon.fallback = "matched"
+    let program = try daemon.whorl("get", "mail", output: .pipe)
+    try await program.shows("or press Enter to use your password.")
+    program.type("\nopen sesame\n")
+    #expect(try await program.output() == Array("s3cret".utf8))
+    #expect(try await program.end() == 0)
+    #expect(program.echoes)
+    #expect(program.hasNothingLeft)
+    #expect(!program.screen.contains("sesame"))
   }
 
   @Test @GLibActor func `after Ctrl-Z the shell has its echo, and fg asks again`() async throws {
@@ -192,7 +231,7 @@ import Testing
     await daemon.wasAsked("CopyMatching")
     program.type("\u{3}")
     _ = try await program.end()
-    #expect(program.screen.contains("whorl: cancelled"))
+    #expect(program.screen.contains("whorl: storing the secret \"mail\" was cancelled; to try again: whorl set mail"))
     #expect(daemon.items.isEmpty)
   }
 

@@ -237,7 +237,30 @@ private let everyCode: [WhorlError.Code] =
     work.cancel()
     #expect(await work.value == .cancelled)
     #expect(fixture.service.calls.last == "close")
-    #expect(fixture.complaint == "cancelled")
+    #expect(fixture.complaint == "reading the secret \"mail\" was cancelled; to try again: whorl get mail")
+  }
+
+  @Test(arguments: [
+    (["get", "a b"], "reading the secret \"a b\" was cancelled; to try again: whorl get 'a b'"),
+    (["get", "--", "-x"], "reading the secret \"-x\" was cancelled; to try again: whorl get -- -x"),
+  ])
+  @GLibActor func `what was cancelled is named, and the words that try it again`(words: [String], expected: String)
+    async
+    throws
+  {
+    let invocation = try InvocationParser.parse(words)
+    #expect(CancelTexts.failure(invocation, words, sudo: false) == CommandFailure(.cancelled, expected))
+    #expect(
+      CancelTexts.failure(invocation, words, sudo: true).message == expected.replacing(": whorl", with: ": sudo whorl"))
+    // A name that steers a terminal does not do so here.
+    let strange = ["set", "\u{1B}[2J", "--require", "any"]
+    let message = CancelTexts.failure(try InvocationParser.parse(strange), strange, sudo: false).message
+    #expect(message.hasSuffix("whorl set $'\\U0000001B[2J' --require any"), "\(message)")
+    #expect(!message.contains("\u{1B}"))
+    let long = ["get", String(repeating: "x", count: 400)]
+    #expect(
+      CancelTexts.failure(try InvocationParser.parse(long), long, sudo: false).message.hasSuffix(
+        "run the same command again"))
   }
 
   @Test @GLibActor func `misses and retries are told in plain words, and the prompt comes once`() async {

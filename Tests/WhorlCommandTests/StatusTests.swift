@@ -46,6 +46,16 @@ import WhorlClient
       ])
   }
 
+  @Test func `the finger is switched on with what the machine has`() {
+    let own = report(complete, PAMWiring(hasFiles: true)).lines
+    #expect(own.contains { $0.contains("-> to switch it on: sudo whorl pam enable sudo") })
+    let one = report(complete, PAMWiring(services: ["sudo"], hasFiles: true)).lines
+    #expect(one.contains { $0.contains("-> to switch it on: sudo whorl pam enable login") })
+    #expect(!(own + one).contains { $0.contains("pam-auth-update") })
+    let debian = report(complete, PAMWiring(hasFiles: true, hasPAMAuthUpdate: true)).lines
+    #expect(debian.contains { $0.contains("-> to switch it on: sudo pam-auth-update --enable whorl") })
+  }
+
   @Test func `who asks for the password is named, and what to start where nobody does`() {
     var status = complete
     status.agent = "service"

@@ -216,11 +216,18 @@ import WhorlClient
     let fixture = fixture()
     fixture.service.known = [reader("0a", "A", trusted: true), reader("0b", "B", trusted: true, present: false)]
     #expect(await fixture.run("reader", "distrust") == .usage)
+    #expect(fixture.complaint.contains("0a (A), 0b (B)"))
     #expect(await fixture.run("reader", "distrust", "0b") == .ok)
     #expect(await fixture.run("reader", "distrust", "0c") == .notFound)
     #expect(await fixture.run("reader", "distrust", "--all") == .ok)
     #expect(fixture.service.calls.filter { $0.hasPrefix("distrust") } == ["distrust 0b", "distrust all"])
     #expect(fixture.console.asked.isEmpty)
+    // Also where there is but one: what it opens is out of reach afterwards.
+    let other = self.fixture()
+    other.service.known = [reader("0a", "A", trusted: true), reader("0b", "B", trusted: false)]
+    #expect(await other.run("reader", "distrust") == .usage)
+    #expect(other.complaint == "reader distrust: which one? Only A is trusted: whorl reader distrust 0a")
+    #expect(!other.service.calls.contains { $0.hasPrefix("distrust") })
   }
 
   @Test @GLibActor func `under sudo it is said whose fingers and readers these are`() async {

@@ -197,6 +197,7 @@ struct FakeBridge {
   }
 
   private var readers: [ReaderDescription] {
+    if fault == "no readers" { return [] }
     let name = fault == "ugly names" ? "\u{1b}[31mred\u{202e}\n" : "Fake"
     return [
       ReaderDescription(

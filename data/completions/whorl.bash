@@ -17,7 +17,7 @@ _whorl() {
       ended=yes
     elif [[ -z $ended && $word == -* ]]; then
       # The value of --option=value comes as words of its own: "=" and the value.
-      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry|--root) && ${words[index + 1]-} != '=' ]] &&
+      [[ $word == @(--user|-u|--require|-r|--accessible|-c|--uid|--type|-t|--hash|--passphrase-fd|--pinentry|--process|--ready-fd|--parent-fd|--root) && ${words[index + 1]-} != '=' ]] &&
         value=yes
     elif [[ $word == '=' ]]; then
       value=yes

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A scripted org.whorl for the tests of pam_whorl.so, on the bus of DBUS_SYSTEM_BUS_ADDRESS.
 
-usage: fake_whorl.py [--uid N] [--stay] STEPS
+usage: fake_whorl.py [--uid N] [--stay] [--farewell] STEPS
 
 STEPS is a JSON list that each Authenticate call runs through, each step a list:
   ["progress", EVENT, {KEY: VALUE}]       a Progress signal to the caller, as whorld sends it
@@ -14,7 +14,8 @@ STEPS is a JSON list that each Authenticate call runs through, each step a list:
   ["die"]                                 leaves the bus at once
 A script that ends without an answer leaves the call unanswered.
 
-Prints "ready" when the name is owned, then one JSON line for each call. A line on standard input is a list of more
+Prints "ready" when the name is owned, then one JSON line for each call; with --farewell also "gone" when a caller has left the
+bus. A line on standard input is a list of more
 steps for the last call. Ends when its standard input does, or with --stay when the bus does.
 """
 import argparse
@@ -106,6 +107,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--uid", type=int)
     parser.add_argument("--stay", action="store_true")
+    parser.add_argument("--farewell", action="store_true")
     parser.add_argument("steps")
     arguments = parser.parse_args()
     steps = json.loads(arguments.steps)
@@ -124,6 +126,9 @@ def main():
         if not text:
             loop.quit()
         for line in text.splitlines():
+            # Whoever it was meant for may have left, as one may before a touch.
+            if not last:
+                continue
             last[-1].steps += json.loads(line)
             last[-1].run()
         return bool(text)
@@ -135,6 +140,13 @@ def main():
             return dbus.lowlevel.HANDLER_RESULT_HANDLED
         return dbus.lowlevel.HANDLER_RESULT_NOT_YET_HANDLED
 
+    def on_owner(name, _, owner):
+        if not owner and any(script.call.get_sender() == name for script in last):
+            last.clear()
+            print("gone", flush=True)
+
+    if arguments.farewell:
+        whorl.add_signal_receiver(on_owner, "NameOwnerChanged", "org.freedesktop.DBus", "org.freedesktop.DBus")
     whorl.add_message_filter(on_message)
     whorl.request_name("org.whorl", dbus.bus.NAME_FLAG_DO_NOT_QUEUE)
     print("ready", flush=True)

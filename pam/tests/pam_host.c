@@ -17,6 +17,8 @@
 //   --again=N             N times pam_authenticate in each
 //   --tty                 PAM_TTY, the terminal on standard input
 //   --tiny-files          from its first answer on the program may write no file, which includes memory files
+//   --paced               reads a byte from descriptor 3 before each authentication
+//   --time                "took N" for each authentication, in microseconds
 //   --setcred             also pam_setcred, whose code is printed
 //   --out=FILE            where the lines go (default: standard output)
 // Without USER, PAM asks for it, and the conversation answers "asked".
@@ -39,10 +41,13 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 static FILE *out;
 static bool is_quiet;
+static bool is_paced;
+static bool is_timed;
 static bool has_tiny_files;
 static volatile sig_atomic_t alarms;
 static volatile sig_atomic_t children;
@@ -198,6 +203,12 @@ struct request {
   bool setcred;
 };
 
+static long long microseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
 static int authenticate(struct request *request, int *setcred) {
   struct pam_conv conversation = {request->kind == NONE ? NULL : converse, &request->kind};
   pam_handle_t *handle = NULL;
@@ -213,7 +224,16 @@ static int authenticate(struct request *request, int *setcred) {
     pam_set_item(handle, PAM_TTY, request->terminal);
   }
   for (int i = 0; i < request->again; i++) {
+    char go;
+    if (is_paced && read(3, &go, 1) != 1) {
+      result = PAM_ABORT;
+      break;
+    }
+    const long long start = microseconds();
     result = pam_authenticate(handle, request->flags);
+    if (is_timed) {
+      fprintf(out, "took %lld\n", microseconds() - start);
+    }
   }
   if (request->setcred) {
     *setcred = pam_setcred(handle, PAM_ESTABLISH_CRED);
@@ -271,6 +291,10 @@ int main(int argc, char **argv) {
       request.terminal = ttyname(0);
     } else if (strcmp(option, "--tiny-files") == 0) {
       has_tiny_files = true;
+    } else if (strcmp(option, "--paced") == 0) {
+      is_paced = true;
+    } else if (strcmp(option, "--time") == 0) {
+      is_timed = true;
     } else if (strcmp(option, "--setcred") == 0) {
       request.setcred = true;
     } else if (strncmp(option, "--out=", 6) == 0) {

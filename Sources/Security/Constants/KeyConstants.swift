@@ -29,7 +29,7 @@ public let kSecAttrKeyTypeEd25519: CFString = "ed25519"
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// How many bits of the key count.
 public let kSecAttrEffectiveKeySize: CFString = "esiz"
-/// The hash of the public key that both halves share, as data.
+/// The hash of the public key that both halves share, as data: 20 bytes of SHA-1. It comes from the key itself.
 public let kSecAttrApplicationLabel: CFString = "klbl"
 /// Bytes of the program's own that find the key, at most 4096.
 public let kSecAttrApplicationTag: CFString = "atag"
@@ -41,21 +41,21 @@ public let kSecAttrTokenID: CFString = "tkid"
 public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 /// Whether the key may leave only encrypted. It has no meaning here and is refused.
 public let kSecAttrIsSensitive: CFString = "sens"
-/// Whether the key may leave. It has no meaning here and is refused.
+/// Whether the key may leave. It is refused: keys of the enclave may not (``kSecAttrTokenID``), and all others may.
 public let kSecAttrIsExtractable: CFString = "extr"
-/// Whether the key encrypts. It has no meaning here and is refused.
+/// Whether the key encrypts: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanEncrypt: CFString = "encr"
-/// Whether the key decrypts. It has no meaning here and is refused.
+/// Whether the key decrypts: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanDecrypt: CFString = "decr"
-/// Whether keys are derived from the key. It has no meaning here and is refused.
+/// Whether the key agrees on secrets: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanDerive: CFString = "drve"
-/// Whether the key signs. It has no meaning here and is refused.
+/// Whether the key signs: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanSign: CFString = "sign"
-/// Whether the key verifies. It has no meaning here and is refused.
+/// Whether the key verifies: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanVerify: CFString = "vrfy"
-/// Whether the key wraps keys. It has no meaning here and is refused.
+/// Whether the key wraps keys: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanWrap: CFString = "wrap"
-/// Whether the key unwraps keys. It has no meaning here and is refused.
+/// Whether the key unwraps keys: said by SecKeyCopyAttributes alone; where a key is made or looked for it is refused.
 public let kSecAttrCanUnwrap: CFString = "unwp"
 /// Where a pair is made: the attributes of the private half, as a dictionary.
 public let kSecPrivateKeyAttrs: CFString = "private"

@@ -20,6 +20,7 @@ struct ItemCall {
     while let item = try finder.next() {
       var secret: Data?
       if search.returns.data {
+        guard item.attributes.keyHalf != .enclave else { throw .neverLeaves }
         do throws(WhorlError) {
           secret = try self.secret(of: item)
         } catch {
@@ -28,17 +29,24 @@ struct ItemCall {
         }
       }
       found = true
-      if let value = search.returns.result(for: item, secret: secret) { values.append(value) }
+      let key = try reference(to: item, search.returns)
+      if let value = search.returns.result(for: item, secret: secret, key: key) { values.append(value) }
       finder.taken()
     }
     guard found else { throw ItemRequestError(errSecItemNotFound, "there is no such item") }
     return values
   }
 
+  /// The key that an item is, where it is one and that is asked for. Asks nobody: the key does where it is used.
+  private func reference(to item: WhorlItem, _ returns: ItemReturns) throws(ItemRequestError) -> SecKey? {
+    guard returns.reference, item.attributes.itemClass == SecItemClass.key.enclaveName else { return nil }
+    return try SecKey(item, transport: transport, prompting: prompting)
+  }
+
   private func secret(of item: WhorlItem) throws(WhorlError) -> Data {
     let query = WhorlAttributes(reference: item)
-    return try withContext { (context) throws(WhorlError) in
-      let secret = try transport.secret(matching: query, in: context, prompt: prompt, token: nil)
+    return try prompting.withContext(transport) { (context) throws(WhorlError) in
+      let secret = try transport.secret(matching: query, in: context, prompt: prompting.prompt, token: nil)
       return secret.withUnsafeBytes { Data($0) }
     }
   }
@@ -46,27 +54,30 @@ struct ItemCall {
   // MARK: Changing
 
   func add(_ request: ItemAddition) throws(ItemRequestError) -> Any? {
-    guard request.reference == nil else {
-      throw ItemRequestError(errSecUnimplemented, "SecItemAdd: kSecValueRef is not taken")
-    }
-    let data = request.secret ?? Data()
+    var request = request
+    let key = try request.takeKey()
+    let secret =
+      switch consume key {
+      case .some(let key): key.form
+      case .none: try SecretBytes.request(request.secret ?? Data())
+      }
     try enclave { () throws(WhorlError) in
       do throws(WhorlError) {
-        try store(request, data)
+        try store(request, secret)
       } catch  where error.code == .duplicateItem {
         // One that has lost its secret for good is not found by any search: it must not be in the way for ever.
         guard try removeLost(request.attributes) else { throw error }
-        try store(request, data)
+        try store(request, secret)
       }
     }
     guard !request.returns.isNothing else { return nil }
     guard let item = try enclave({ () throws(WhorlError) in try stored(request.attributes, includingLost: false) })
     else { throw ItemRequestError(errSecItemNotFound, "the item was deleted at once by another program") }
-    return request.returns.result(for: item, secret: data)
+    let data = request.returns.data ? secret.withUnsafeBytes { Data($0) } : nil
+    return request.returns.result(for: item, secret: data, key: try reference(to: item, request.returns))
   }
 
-  private func store(_ request: ItemAddition, _ data: Data) throws(WhorlError) {
-    let secret = try SecretBytes(data)
+  private func store(_ request: ItemAddition, _ secret: borrowing SecretBytes) throws(WhorlError) {
     guard request.accessControl.constraints.contains(.applicationPassword), let source = prompting.context else {
       return try transport.add(
         request.attributes, accessControl: request.accessControl, context: nil, secret: secret)
@@ -95,18 +106,26 @@ struct ItemCall {
 
   func update(_ search: ItemSearch, _ change: ItemChange) throws(ItemRequestError) {
     let items = try all(search)
+    for item in items where item.attributes.keyHalf != nil {
+      // Which key it is, is what the key is; another one is another item.
+      for (name, isGiven) in [
+        (kSecValueData, change.secret != nil), (kSecAttrApplicationLabel, change.attributes.applicationLabel != nil),
+      ] where isGiven {
+        throw ItemRequestError(errSecParam, "SecItemUpdate: \(QueryReader.shown(name)) of a key cannot be changed")
+      }
+    }
     for item in items {
       let query = WhorlAttributes(reference: item)
       do throws(WhorlError) {
-        try withContext { (context) throws(WhorlError) in
+        try prompting.withContext(transport) { (context) throws(WhorlError) in
           guard let data = change.secret else {
             return try transport.update(
               matching: query, changes: change.attributes, accessControl: change.accessControl, in: context,
-              prompt: prompt, token: nil)
+              prompt: prompting.prompt, token: nil)
           }
           try transport.update(
             matching: query, changes: change.attributes, accessControl: change.accessControl,
-            secret: try SecretBytes(data), in: context, prompt: prompt, token: nil)
+            secret: try SecretBytes(data), in: context, prompt: prompting.prompt, token: nil)
         }
       } catch {
         if search.prompting.interface == .skip, error.needsPerson { continue }
@@ -139,21 +158,7 @@ struct ItemCall {
     return items
   }
 
-  // MARK: Asking
-
-  private var prompt: WhorlPrompt {
-    WhorlPrompt(reason: prompting.promptReason, interactionNotAllowed: prompting.forbidsInteraction)
-  }
-
-  /// Runs `body` in the query's context, or in one of this call's own, in which nothing counts for anything else.
-  private func withContext<R: ~Copyable>(
-    _ body: (WhorlContext) throws(WhorlError) -> R
-  ) throws(WhorlError) -> R {
-    if let source = prompting.context { return try source.withEnclaveContext(body) }
-    let context = try transport.createContext(reuseSeconds: 0)
-    defer { transport.invalidate(context) }
-    return try body(context)
-  }
+  // MARK: Errors
 
   private func enclave<R: ~Copyable>(_ body: () throws(WhorlError) -> R) throws(ItemRequestError) -> R {
     do throws(WhorlError) { return try body() } catch { throw ItemRequestError(error) }

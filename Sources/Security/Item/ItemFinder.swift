@@ -6,6 +6,8 @@ struct ItemFinder {
   private static let part = 512
 
   private let search: ItemSearch
+  /// What the enclave is asked for.
+  private let query: WhorlAttributes
   private let transport: any BlockingTransport
   private let includingLost: Bool
   private var items: ArraySlice<WhorlItem> = []
@@ -22,7 +24,9 @@ struct ItemFinder {
     self.search = search
     self.transport = transport
     self.includingLost = includingLost
-    isAtEnd = search.findsNothing
+    let query = try search.enclaveQuery()
+    self.query = query ?? WhorlAttributes()
+    isAtEnd = search.findsNothing || query == nil
     wanted = search.limit
     // One is the usual case, and most often the first that is found.
     part = search.limit == 1 ? 4 : Self.part
@@ -33,7 +37,7 @@ struct ItemFinder {
     guard wanted != 0 else { return nil }
     while true {
       while let item = items.popFirst() {
-        if search.filter.accepts(item) { return item }
+        if search.filter.accepts(item), search.accepts(keyOf: item) { return item }
       }
       guard !isAtEnd else { return nil }
       do throws(WhorlError) {
@@ -51,7 +55,7 @@ struct ItemFinder {
     while true {
       do throws(WhorlError) {
         let found = try transport.items(
-          matching: search.attributes, limit: UInt32(part), includingInvalidated: includingLost, after: last)
+          matching: query, limit: UInt32(part), includingInvalidated: includingLost, after: last)
         isAtEnd = found.count < part
         items = found[...]
         last = found.last?.attributes.persistentReference ?? last

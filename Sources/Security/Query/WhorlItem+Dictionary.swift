@@ -48,7 +48,7 @@ extension WhorlItem {
   }
 
   private func addKey(to result: inout [String: Any]) {
-    switch attributes.keyClass {
+    switch attributes.knownKeyClass {
     case "public": result[kSecAttrKeyClass] = kSecAttrKeyClassPublic
     case "private": result[kSecAttrKeyClass] = kSecAttrKeyClassPrivate
     case "symmetric": result[kSecAttrKeyClass] = kSecAttrKeyClassSymmetric
@@ -64,6 +64,7 @@ extension WhorlItem {
     result[kSecAttrKeySizeInBits] = attributes.keySize.map(Self.number)
     result[kSecAttrEffectiveKeySize] = attributes.effectiveKeySize.map(Self.number)
     result[kSecAttrIsPermanent] = Self.number(true)
+    if attributes.keyHalf == .enclave { result[kSecAttrTokenID] = kSecAttrTokenIDSecureEnclave }
   }
 
   private static func number(_ value: UInt32) -> NSNumber { NSNumber(value: Int(value)) }

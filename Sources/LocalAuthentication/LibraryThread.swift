@@ -1,0 +1,25 @@
+internal import WhorlClient
+
+/// Runs a call of the enclave, which waits, on a thread of its own.
+/// - Throws: an `NSError`: of NSOSStatusErrorDomain where it is about an item, else of ``LAErrorDomain``.
+func onThread<R: Sendable>(_ body: @escaping @Sendable () throws(WhorlError) -> R) async throws -> R {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread {
+      do throws(WhorlError) { continuation.resume(returning: try body()) } catch {
+        continuation.resume(throwing: NSError.item(error))
+      }
+    }
+  }
+}
+
+extension NSError {
+  fileprivate static func item(_ error: WhorlError) -> NSError {
+    switch error.code {
+    case .itemNotFound, .itemInvalidated: .status(errSecItemNotFound, error.message)
+    case .duplicateItem: .status(errSecDuplicateItem, error.message)
+    case .tooLarge: .status(errSecDataTooLarge, error.message)
+    case .param: .status(errSecParam, error.message)
+    default: .localAuthentication(error)
+    }
+  }
+}
