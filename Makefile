@@ -4,6 +4,7 @@
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
 #   make test-system the PAM module in real programs (sudo, su, login, polkit, sshd, i3lock and others), in namespaces; part of make test. NAMES=
+#   make test-packages  packages for Apple's platforms, unmodified, and their tests; clones in PACKAGES=; part of make test
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
 #   make bench       speed and size of the keychain: ITEMS="10 1000 100000"; how long logins without a finger take
 #   make fuzz        hostile rows, keybags, export files and queries: SECONDS=600 each; what fails is in build/fuzz
@@ -42,7 +43,7 @@ COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
 PROGRAMS = whorl whorld whorl-reader whorl-passcode
 
-.PHONY: all programs toolset demo test test-system soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
+.PHONY: all programs toolset demo test test-system test-packages soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so catalogues toolset
 
 packages-build:
@@ -79,13 +80,17 @@ test: packages-test
 	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
 	  SWIFT="$(SWIFT)" Tests/run.sh $(SCRATCH)
 	SWIFT="$(SWIFT)" Tests/Examples/run.sh $(SCRATCH)
-	SWIFT="$(SWIFT)" Tests/Packages/run.sh Tests/Packages/Untouched
+	SWIFT="$(SWIFT)" Tests/Packages/all.sh $(PACKAGES)
 	Tests/System/run.sh build/pam_whorl.so build/bin
 	Tests/Packaging/run.sh
 
 test-system: packages-test
 	@$(MAKE) --no-print-directory all
 	Tests/System/run.sh build/pam_whorl.so build/bin $(NAMES)
+
+test-packages: packages-test
+	@$(MAKE) --no-print-directory all
+	SWIFT="$(SWIFT)" Tests/Packages/all.sh $(PACKAGES)
 
 soak: packages-test
 	@$(MAKE) --no-print-directory all
