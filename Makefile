@@ -155,6 +155,7 @@ install:
 	install -m 644 data/completions/whorl.bash $(DESTDIR)$(COMPLETIONDIR)/whorl
 	install -d $(DESTDIR)$(SWIFTDIR) $(DESTDIR)$(TOOLSETDIR)
 	cp -R build/toolset/swift/. $(DESTDIR)$(SWIFTDIR)
+	chmod -R u=rwX,go=rX $(DESTDIR)$(SWIFTDIR)
 	sed 's|$(CURDIR)/build/toolset/swift|$(SWIFTDIR)|g' build/toolset/whorl-toolset.json > $(DESTDIR)$(TOOLSETDIR)/whorl-toolset.json
 	chmod 644 $(DESTDIR)$(TOOLSETDIR)/whorl-toolset.json
 	@if [ -z "$(DESTDIR)" ]; then \
