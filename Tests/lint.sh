@@ -52,7 +52,7 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   done
 done
 if grep -rnE '^(@_exported )?((internal|package|public) )?import Foundation' Sources --include='*.swift' |
-  grep -vE '^Sources/(Security|LocalAuthentication|BiometricsVault|WhorlEmbedded)/'; then
+  grep -vE '^Sources/(Security|LocalAuthentication|BiometricsVault|WhorlEmbedded|Toolset)/'; then
   fault "Foundation in Sources: the programs do without it (start-up and size)"
 fi
 # The libraries for Swift apps know the client's side alone, and none of the programs knows them; none brings an enclave
