@@ -94,8 +94,8 @@ test-packages: packages-test
 
 soak: packages-test
 	@$(MAKE) --no-print-directory all
-	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) \
-	  $(SWIFT) test --scratch-path $(SCRATCH) --filter IntegrationTests.SoakTests
+	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) STORM_OPERATIONS=1000 \
+	  $(SWIFT) test --scratch-path $(SCRATCH) --filter 'IntegrationTests.(SoakTests|SecItemStormTests)'
 
 # Figures, which no test judges: machines differ, and so does their load.
 bench: packages-test
