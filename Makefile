@@ -4,10 +4,12 @@
 #   make demo        the main job on a virtual reader (READER=real: on the real one); touches nothing of the machine's
 #   make test        every test
 #   make test-system the PAM module in real programs (sudo, su, login, polkit, sshd, i3lock and others), in namespaces; part of make test. NAMES=
+#   make test-packages  packages for Apple's platforms, unmodified, and their tests; clones in PACKAGES=; part of make test
 #   make soak        mixed operations while clients, bridges and readers die: OPERATIONS=20000 SEED=
 #   make bench       speed and size of the keychain: ITEMS="10 1000 100000"; how long logins without a finger take
 #   make fuzz        hostile rows, keybags, export files and queries: SECONDS=600 each; what fails is in build/fuzz
 #   make lint        formatting, clang-tidy, man pages, dependency rules
+#   make toolset     what unmodified packages for Apple's platforms are built over, into build/toolset; part of make
 #   make install     DESTDIR= PREFIX=/usr/local
 #   make uninstall   takes Whorl's lines out of the PAM stacks first
 #   make clean
@@ -22,6 +24,9 @@ MULTIARCH := $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -
 BINDIR = $(PREFIX)/bin
 LIBEXECDIR = $(PREFIX)/libexec/whorl
 MANDIR = $(PREFIX)/share/man
+# The modules that whorl-toolset.json names, for Swift programs.
+SWIFTDIR = $(PREFIX)/lib/whorl/swift
+TOOLSETDIR = $(PREFIX)/share/whorl
 # Where PAM, D-Bus, polkit and systemd look, whatever PREFIX is.
 PAMDIR = /usr/lib/$(MULTIARCH)/security
 SYSTEMPREFIX = $(if $(filter /usr,$(PREFIX)),/usr,/usr/local)
@@ -36,10 +41,10 @@ UDEVDIR = /usr/lib/udev/rules.d
 PAMCONFIGDIR = /usr/share/pam-configs
 COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
-PROGRAMS = whorl whorld whorl-reader whorl-passcode
+PROGRAMS = whorl whorld whorl-reader whorl-passcode whorl-embedded
 
-.PHONY: all programs demo test test-system soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
-all: programs build/pam_whorl.so catalogues
+.PHONY: all programs toolset demo test test-system test-packages soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
+all: programs build/pam_whorl.so catalogues toolset
 
 packages-build:
 	@Tests/packages.sh build
@@ -58,6 +63,12 @@ programs:
 	@for p in $(PROGRAMS) press-finger; do \
 	  cmp -s $(SCRATCH)/release/$$p build/bin/$$p || install -m 755 $(SCRATCH)/release/$$p build/bin/$$p; done
 
+# A scratch folder of its own: this is the one thing that is not linked statically. One library, for then a program's
+# linker needs no order and no libraries of C.
+toolset:
+	WHORL_TOOLSET=1 $(SWIFT) build -c release --scratch-path $(SCRATCH)/toolset --product WhorlToolset
+	data/toolset/assemble.sh $(SCRATCH)/toolset/release build/toolset
+
 include pam/module.mk
 
 demo: packages-test
@@ -68,6 +79,8 @@ test: packages-test
 	@$(MAKE) --no-print-directory all
 	SWIFT_BACKTRACE=enable=no WHORL_PROGRAMS=$(CURDIR)/build/bin WHORL_PAM_MODULE=$(CURDIR)/build/pam_whorl.so \
 	  SWIFT="$(SWIFT)" Tests/run.sh $(SCRATCH)
+	SWIFT="$(SWIFT)" Tests/Examples/run.sh $(SCRATCH)
+	SWIFT="$(SWIFT)" Tests/Packages/all.sh $(PACKAGES)
 	Tests/System/run.sh build/pam_whorl.so build/bin
 	Tests/Packaging/run.sh
 
@@ -75,10 +88,14 @@ test-system: packages-test
 	@$(MAKE) --no-print-directory all
 	Tests/System/run.sh build/pam_whorl.so build/bin $(NAMES)
 
+test-packages: packages-test
+	@$(MAKE) --no-print-directory all
+	SWIFT="$(SWIFT)" Tests/Packages/all.sh $(PACKAGES)
+
 soak: packages-test
 	@$(MAKE) --no-print-directory all
-	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) \
-	  $(SWIFT) test --scratch-path $(SCRATCH) --filter IntegrationTests.SoakTests
+	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) STORM_OPERATIONS=1000 \
+	  $(SWIFT) test --scratch-path $(SCRATCH) --filter 'IntegrationTests.(SoakTests|SecItemStormTests)'
 
 # Figures, which no test judges: machines differ, and so does their load.
 bench: packages-test
@@ -110,12 +127,13 @@ clean:
 INSTALL_SUBSTITUTE = sed -e 's|@LIBEXECDIR@|$(LIBEXECDIR)|g' -e 's|@BINDIR@|$(BINDIR)|g'
 
 install:
-	@test -x build/bin/whorld -a -e build/pam_whorl.so || { echo "make install: run make first" >&2; exit 1; }
+	@test -x build/bin/whorld -a -e build/pam_whorl.so -a -e build/toolset/whorl-toolset.json || { echo "make install: run make first" >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBEXECDIR) $(MANDIR)/man1 $(MANDIR)/man8 $(PAMDIR) $(BUSSERVICEDIR) \
 	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(SYSUSERSDIR) $(UDEVDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d \
 	  $(USERUNITDIR)/graphical-session.target.wants $(AUTOSTARTDIR))
 	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
-	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
+	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode build/bin/whorl-embedded \
+	  $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
 	for l in $(PAM_LANGUAGES); do install -d $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES && \
 	  install -m 644 build/locale/$$l/LC_MESSAGES/whorl.mo $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES/whorl.mo || exit 1; done
@@ -136,6 +154,11 @@ install:
 	install -m 644 data/man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 data/man/*.8 $(DESTDIR)$(MANDIR)/man8
 	install -m 644 data/completions/whorl.bash $(DESTDIR)$(COMPLETIONDIR)/whorl
+	install -d $(DESTDIR)$(SWIFTDIR) $(DESTDIR)$(TOOLSETDIR)
+	cp -R build/toolset/swift/. $(DESTDIR)$(SWIFTDIR)
+	chmod -R u=rwX,go=rX $(DESTDIR)$(SWIFTDIR)
+	sed 's|$(CURDIR)/build/toolset/swift|$(SWIFTDIR)|g' build/toolset/whorl-toolset.json > $(DESTDIR)$(TOOLSETDIR)/whorl-toolset.json
+	chmod 644 $(DESTDIR)$(TOOLSETDIR)/whorl-toolset.json
 	@if [ -z "$(DESTDIR)" ]; then \
 	  systemd-sysusers $(SYSUSERSDIR)/whorl.conf || exit 1; \
 	  if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi; \
@@ -163,7 +186,8 @@ uninstall:
 	for f in data/man/*.1; do rm -f $(DESTDIR)$(MANDIR)/man1/$${f##*/}; done
 	for f in data/man/*.8; do rm -f $(DESTDIR)$(MANDIR)/man8/$${f##*/}; done
 	rm -f $(PAM_LANGUAGES:%=$(DESTDIR)$(LOCALEDIR)/%/LC_MESSAGES/whorl.mo)
-	rm -rf $(DESTDIR)$(LIBEXECDIR)
+	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SWIFTDIR) $(DESTDIR)$(TOOLSETDIR)
+	rmdir $(DESTDIR)$(PREFIX)/lib/whorl 2>/dev/null || true
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 	@if [ -z "$(DESTDIR)" ] && [ -e /run/udev/control ]; then udevadm control --reload; \
 	  udevadm trigger --subsystem-match=usb --subsystem-match=spidev --subsystem-match=hidraw; fi

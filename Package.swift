@@ -3,14 +3,29 @@
 // The arrows between targets go one way; ARCHITECTURE.md draws them.
 import PackageDescription
 
-/// What every Swift target is built with.
-let settings: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .treatAllWarnings(as: .error),
-]
+// A warning is an error with the compilers that CI knows. A later one may have warnings that nobody could have heeded, and
+// must not break a program that only uses this package.
+#if compiler(>=6.4)
+  let strictness: [SwiftSetting] = []
+  let strictnessOfC: [CSetting] = []
+#else
+  let strictness: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+  let strictnessOfC: [CSetting] = [.treatAllWarnings(as: .error)]
+#endif
+
+/// What every Swift target is built with. No unsafe flags, here and below: whoever depends on this
+/// package may be refused them.
+let settings: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ] + strictness
+
+/// What every target in C is built with. `#embed` is C23's.
+let settingsOfC: [CSetting] =
+  [.enableWarning("all"), .enableWarning("extra"), .disableWarning("c23-extensions")] + strictnessOfC
 
 /// A Swift library or program of ours.
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -45,6 +60,7 @@ let testTargets: [Target] = [
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
   program("keychain-storm", ["Security"], path: "Tests/keychain-storm"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
+  program("embedded-probe", ["WhorlEmbedded", "Security"], path: "Tests/embedded-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
   tests("ReaderLinkTests", ["ReaderLink"]),
@@ -87,7 +103,7 @@ let testTargets: [Target] = [
     [
       "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
       "KeyPairs",
-      "SecretMemory", "ReaderLink", "keychain-reader", "keychain-storm",
+      "SecretMemory", "ReaderLink", "CPosix", "embedded-probe", "keychain-reader", "keychain-storm",
     ], exclude: ["Scripts"]),
 ]
 
@@ -103,6 +119,21 @@ let fuzzTargets: [Target] = [
   program("fuzz-queries", ["FuzzKit", "Bus", "Enclave", "Keychain", "WhorlDaemon"], path: "Tests/Fuzz/fuzz-queries"),
 ]
 let isFuzzing = Context.environment["WHORL_FUZZ"] != nil
+
+/// Built by `make toolset` alone, which sets WHORL_TOOLSET: what unmodified packages for Apple's platforms are built over, as
+/// one library. Combine and SwiftUI stand in for the little that such code uses of them; nothing here depends on them.
+let toolsetTargets = [
+  Target.target(name: "Combine", path: "Sources/Toolset/Combine", swiftSettings: settings),
+  .target(name: "SwiftUI", dependencies: ["Combine"], path: "Sources/Toolset/SwiftUI", swiftSettings: settings),
+]
+let toolset: [Product] = [
+  .library(
+    name: "WhorlToolset", type: .dynamic,
+    targets: toolsetTargets.map(\.name) + [
+      "Security", "LocalAuthentication", "WhorlClient", "GLibLoop", "SecretMemory",
+    ])
+]
+let isToolset = Context.environment["WHORL_TOOLSET"] != nil
 
 /// WHORL_TESTS=KeychainTests,whorl-reader keeps only those targets and what they need: for work on one part.
 let wanted =
@@ -120,11 +151,14 @@ let package = Package(
     .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
-    .library(name: "WhorlClient", targets: ["WhorlClient"]),
+    .executable(name: "whorl-embedded", targets: ["whorl-embedded"]),
+    .library(name: "WhorlClient", targets: ["WhorlClient", "GLibLoop", "SecretMemory"]),
+    .library(name: "Fingerprint", targets: ["Fingerprint", "GLibLoop", "ReaderLink"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
-  ],
+    .library(name: "WhorlEmbedded", targets: ["WhorlEmbedded"]),
+  ] + (isToolset ? toolset : []),
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
     clibrary("CFPrint", "libfprint-2", apt: "libfprint-2-dev"),
@@ -157,9 +191,7 @@ let package = Package(
     library("ReleaseLog", ["CSystemd", "CPosix"]),
 
     // The daemon and its clients. CInterfaces builds the files of data/dbus in.
-    .target(
-      name: "CInterfaces",
-      cSettings: [.unsafeFlags(["-std=gnu2x", "-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
+    .target(name: "CInterfaces", cSettings: settingsOfC),
     library("Bus", ["CGLib", "GLibLoop"]),
     library(
       "WhorlDaemon",
@@ -170,13 +202,19 @@ let package = Package(
         "ReaderLink", "ReleaseLog", "CPosix",
         "CInterfaces",
       ]),
-    .target(name: "CTaskPool", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    .target(name: "CTaskPool", cSettings: settingsOfC),
     program("whorld", ["WhorlDaemon", "GLibLoop", "CTaskPool"]),
     library("WhorlClient", ["Bus", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     // For Swift apps, and the only ones over Foundation: what code for Apple's systems is written against.
     library("Security", ["KeyPairs", "SecretMemory", "WhorlClient"]),
     library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
+    // An enclave of a program's own: the library, and the process between it and the enclave.
+    library("EmbeddedLink"),
+    library("WhorlEmbedded", ["Bus", "ChildProcess", "EmbeddedLink", "SecretMemory", "WhorlClient", "CPosix"]),
+    program(
+      "whorl-embedded",
+      ["Bus", "ChildProcess", "CInterfaces", "EmbeddedLink", "GLibLoop", "WhorlClient", "CPosix", "CTaskPool"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),
@@ -193,8 +231,24 @@ let package = Package(
       name: "PAMModule", dependencies: ["CPAM", "CSystemd"],
       swiftSettings: settings + [.enableExperimentalFeature("Embedded")]),
     .target(name: "PAMModuleHosted", dependencies: ["CPAM", "CSystemd"], swiftSettings: settings),
-  ] + chosenTests + (isFuzzing ? fuzzTargets : [])
+  ] + chosenTests + (isFuzzing ? fuzzTargets : []) + (isToolset ? toolsetTargets : []),
+  cLanguageStandard: .gnu2x
 )
+
+// Apple's platforms have frameworks of their own that the first two stand in for: there the products bring those along, so
+// that one manifest and one source serve both.
+#if !os(Linux)
+  package.platforms = [.macOS(.v14), .iOS(.v17)]
+  package.products = [
+    .library(name: "Security", targets: ["SystemFrameworks"]),
+    .library(name: "LocalAuthentication", targets: ["SystemFrameworks"]),
+    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
+  ]
+  package.targets = [
+    .target(name: "SystemFrameworks"),
+    .target(name: "BiometricsVault", swiftSettings: settings),
+  ]
+#endif
 
 if let wanted {
   var needed: Set<String> = []

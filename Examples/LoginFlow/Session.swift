@@ -28,13 +28,11 @@ final class Session {
       switch (command, argument) {
       case ("login", let name) where !name.isEmpty: try await logIn(name)
       case ("whoami", _): try whoAmI()
-      case ("finger", "on"):
-        console.say("Touch the reader with an enrolled finger.")
-        try await vault.upgradeKeychainWithBiometrics()
+      // Whoever has to touch the reader is told so by Whorl's agent, on the desktop or on this terminal.
+      case ("finger", "on"): try await vault.upgradeKeychainWithBiometrics()
       case ("finger", "off"): try vault.downgradeBiometricsToKeychain()
       case ("lock", _): try vault.lock()
       case ("unlock", _):
-        console.say("Touch the reader with an enrolled finger.")
         let credentials = try await vault.unlockWithBiometrics()
         console.say("Welcome back, \(credentials.name).")
       case ("passcode", _):

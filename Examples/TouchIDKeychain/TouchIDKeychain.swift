@@ -6,13 +6,14 @@ import Security
 @main
 struct TouchIDKeychain {
   static func main() {
+    remove("ada")  // of a run that did not get to its end
     do {
       try add(password: "correct horse", for: "ada")
       print("The password of ada: \(try read(for: "ada"))")
     } catch {
       print("\(error)")
     }
-    SecItemDelete(item("ada"))
+    remove("ada")
   }
 
   struct KeychainFailure: Error, CustomStringConvertible {
@@ -41,14 +42,16 @@ struct TouchIDKeychain {
     guard status == errSecSuccess else { throw KeychainFailure(status: status) }
   }
 
-  /// Asks for a finger, or for the passcode.
+  /// Asks for a finger, or for the passcode, and says what for.
   static func read(for account: String) throws -> String {
+    let context = LAContext()
+    context.localizedReason = "sign in to www.example.com"
     let query: [String: Any] = [
       kSecClass as String: kSecClassGenericPassword,
       kSecAttrService as String: "www.example.com",
       kSecAttrAccount as String: account,
       kSecMatchLimit as String: kSecMatchLimitOne,
-      kSecUseOperationPrompt as String: "sign in to www.example.com",
+      kSecUseAuthenticationContext as String: context,
       kSecReturnData as String: true,
     ]
     var result: CFTypeRef?
@@ -57,10 +60,13 @@ struct TouchIDKeychain {
     return String(decoding: data, as: UTF8.self)
   }
 
-  static func item(_ account: String) -> CFDictionary {
-    [
-      kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "www.example.com",
+  /// Removing asks nobody.
+  static func remove(_ account: String) {
+    let query: [String: Any] = [
+      kSecClass as String: kSecClassGenericPassword,
+      kSecAttrService as String: "www.example.com",
       kSecAttrAccount as String: account,
-    ] as [String: Any] as CFDictionary
+    ]
+    _ = SecItemDelete(query as CFDictionary)
   }
 }

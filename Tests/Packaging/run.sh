@@ -47,13 +47,17 @@ cp "$stacks/other" "$root/other.wanted"
 check "make install" make --no-print-directory install DESTDIR="$root/d" PREFIX=/usr/local
 multiarch="$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch)"
 for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec/whorl/whorl-reader \
-  usr/local/libexec/whorl/whorl-passcode "usr/lib/$multiarch/security/pam_whorl.so" \
+  usr/local/libexec/whorl/whorl-passcode usr/local/libexec/whorl/whorl-embedded "usr/lib/$multiarch/security/pam_whorl.so" \
   usr/share/dbus-1/system.d/org.whorl.conf usr/local/share/dbus-1/system-services/org.whorl.service \
   usr/local/share/dbus-1/system-services/net.reactivated.Fprint.service usr/share/polkit-1/actions/org.whorl.policy \
   usr/local/lib/systemd/system/whorld.service usr/lib/sysusers.d/whorl.conf usr/lib/udev/rules.d/70-whorl.rules \
   usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop \
   usr/local/lib/systemd/user/graphical-session.target.wants/whorl-agent.service usr/share/pam-configs/whorl usr/share/pam-configs/whorl-login \
   etc/pam.d/whorl-passcode usr/share/locale/{de,es,fr,ja,zh_CN}/LC_MESSAGES/whorl.mo \
+  usr/local/share/whorl/whorl-toolset.json usr/local/lib/whorl/swift/libWhorlToolset.so \
+  usr/local/lib/whorl/swift/Security.swiftmodule usr/local/lib/whorl/swift/LocalAuthentication.swiftmodule \
+  usr/local/lib/whorl/swift/Combine.swiftmodule usr/local/lib/whorl/swift/SwiftUI.swiftmodule \
+  usr/local/lib/whorl/swift/CGLib/module.modulemap \
   usr/local/share/man/man1/whorl.1 usr/local/share/man/man8/whorld.8 usr/local/share/man/man8/pam_whorl.8; do
   check "$file is installed" test -s "$root/d/$file"
 done
@@ -62,6 +66,12 @@ check "no placeholder is left" bash -c "! grep -rqE '@(LIBEXECDIR|BINDIR)@' '$ro
 for file in usr/local/lib/systemd/user/whorl-agent.service etc/xdg/autostart/whorl-agent.desktop; do
   check "$file starts the installed program" grep -qE '^Exec(Start)?=/usr/local/bin/whorl agent$' "$root/d/$file"
 done
+check "the toolset names the folder of its modules, and no other of ours" bash -c "
+  /usr/bin/python3 -m json.tool '$root/d/usr/local/share/whorl/whorl-toolset.json' &&
+  grep -q '\"-I/usr/local/lib/whorl/swift\"' '$root/d/usr/local/share/whorl/whorl-toolset.json' &&
+  ! grep -qF '$PWD' '$root/d/usr/local/share/whorl/whorl-toolset.json'"
+check "the toolset has no BiometricsVault: that is what the package of that name is" \
+  test ! -e "$root/d/usr/local/lib/whorl/swift/BiometricsVault.swiftmodule"
 check "the services start the installed daemon" grep -q '^Exec=/usr/local/libexec/whorl/whorld$' \
   "$root/d/usr/local/share/dbus-1/system-services/org.whorl.service"
 check "sysusers makes the account of the bridge, which nobody can log in to" bash -c "

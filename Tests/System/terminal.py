@@ -52,9 +52,10 @@ class Terminal:
                     # Where it was 3 already, it still closes by itself.
                     os.set_inheritable(3, True)
                 os.closerange(3 if third is None else 4, 256)
-                os.initgroups(user, entry.pw_gid)
-                os.setgid(entry.pw_gid)
-                os.setuid(entry.pw_uid)
+                if entry.pw_uid != os.getuid():
+                    os.initgroups(user, entry.pw_gid)
+                    os.setgid(entry.pw_gid)
+                    os.setuid(entry.pw_uid)
                 os.chdir("/")
                 os.execve(command[0] if command[0].startswith("/") else f"/usr/bin/{command[0]}", command,
                           {"PATH": PATH, "HOME": entry.pw_dir, "USER": user, "LANG": "C.UTF-8", "TERM": "dumb",
