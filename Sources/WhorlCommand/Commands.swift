@@ -51,8 +51,8 @@ struct Commands {
     case .verify(let finger, let user): try await verify(finger, for: user)
     case .fingers(let user): try await fingers(of: user)
     case .delete(let finger, let user, let confirmed): try await delete(finger, of: user, confirmed: confirmed)
-    case .set, .get, .list, .listAll, .remove, .removeOfApp, .export, .importFile, .unlock, .lock, .recover, .recoveryKey, .keychain,
-      .keyring:
+    case .set, .get, .list, .listAll, .remove, .removeOfApp, .export, .importFile, .unlock, .lock, .recover,
+      .recoveryKey, .keychain, .keyring:
       try await performOnSecrets(invocation)
     case .adopt, .readerList, .readerTrust, .readerDistrust: try await performOnSecrets(invocation)
     case .key: try await performOnSecrets(invocation, called: "keys")
