@@ -41,7 +41,7 @@ UDEVDIR = /usr/lib/udev/rules.d
 PAMCONFIGDIR = /usr/share/pam-configs
 COMPLETIONDIR = $(SYSTEMPREFIX)/share/bash-completion/completions
 
-PROGRAMS = whorl whorld whorl-reader whorl-passcode
+PROGRAMS = whorl whorld whorl-reader whorl-passcode whorl-embedded
 
 .PHONY: all programs toolset demo test test-system test-packages soak fuzz fuzz-one fuzz-corpus bench lint install uninstall clean packages-build packages-test format
 all: programs build/pam_whorl.so catalogues toolset
@@ -94,8 +94,8 @@ test-packages: packages-test
 
 soak: packages-test
 	@$(MAKE) --no-print-directory all
-	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) \
-	  $(SWIFT) test --scratch-path $(SCRATCH) --filter IntegrationTests.SoakTests
+	SWIFT_BACKTRACE=enable=no SOAK_OPERATIONS=$(or $(OPERATIONS),20000) SOAK_SEED=$(SEED) STORM_OPERATIONS=1000 \
+	  $(SWIFT) test --scratch-path $(SCRATCH) --filter 'IntegrationTests.(SoakTests|SecItemStormTests)'
 
 # Figures, which no test judges: machines differ, and so does their load.
 bench: packages-test
@@ -132,7 +132,8 @@ install:
 	  $(BUSPOLICYDIR) $(POLKITDIR) $(UNITDIR) $(SYSUSERSDIR) $(UDEVDIR) $(PAMCONFIGDIR) $(COMPLETIONDIR) /etc/pam.d \
 	  $(USERUNITDIR)/graphical-session.target.wants $(AUTOSTARTDIR))
 	install -s -m 755 build/bin/whorl $(DESTDIR)$(BINDIR)/whorl
-	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode $(DESTDIR)$(LIBEXECDIR)
+	install -s -m 755 build/bin/whorld build/bin/whorl-reader build/bin/whorl-passcode build/bin/whorl-embedded \
+	  $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 build/pam_whorl.so $(DESTDIR)$(PAMDIR)/pam_whorl.so
 	for l in $(PAM_LANGUAGES); do install -d $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES && \
 	  install -m 644 build/locale/$$l/LC_MESSAGES/whorl.mo $(DESTDIR)$(LOCALEDIR)/$$l/LC_MESSAGES/whorl.mo || exit 1; done

@@ -60,6 +60,7 @@ let testTargets: [Target] = [
   program("keychain-bench", ["Keychain", "SecretMemory"], path: "Tests/keychain-bench"),
   program("keychain-storm", ["Security"], path: "Tests/keychain-storm"),
   program("sandbox-probe", ["ReaderSandbox", "ReaderLink", "CPosix"], path: "Tests/sandbox-probe"),
+  program("embedded-probe", ["WhorlEmbedded", "Security"], path: "Tests/embedded-probe"),
   tests("TestKitTests", ["TestKit"]),
   tests("GLibLoopTests", ["GLibLoop"]),
   tests("ReaderLinkTests", ["ReaderLink"]),
@@ -76,7 +77,7 @@ let testTargets: [Target] = [
   tests("ReleaseLogTests", ["ReleaseLog", "TestKit"]),
   tests("BusTests", ["Bus", "GLibLoop", "TestKit"]),
   tests("WhorlClientTests", ["WhorlClient", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
-  tests("SecurityTests", ["Security", "WhorlClient"]),
+  tests("SecurityTests", ["Security", "TestKit", "WhorlClient"]),
   tests("LocalAuthenticationTests", ["LocalAuthentication", "SecretMemory", "Security", "WhorlClient"]),
   tests("WhorlAgentTests", ["WhorlAgent", "Bus", "CInterfaces", "CPosix", "GLibLoop", "SecretMemory", "TestKit"]),
   tests("LoginKeyringTests", ["LoginKeyring", "Bus", "GLibLoop", "SecretMemory", "TestKit"]),
@@ -102,7 +103,7 @@ let testTargets: [Target] = [
     [
       "TestKit", "BiometricsVault", "LocalAuthentication", "Security", "WhorlClient", "WhorlDaemon", "Bus", "GLibLoop",
       "KeyPairs",
-      "SecretMemory", "ReaderLink", "keychain-reader", "keychain-storm",
+      "SecretMemory", "ReaderLink", "CPosix", "embedded-probe", "keychain-reader", "keychain-storm",
     ], exclude: ["Scripts"]),
 ]
 
@@ -150,11 +151,13 @@ let package = Package(
     .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-passcode", targets: ["whorl-passcode"]),
+    .executable(name: "whorl-embedded", targets: ["whorl-embedded"]),
     .library(name: "WhorlClient", targets: ["WhorlClient", "GLibLoop", "SecretMemory"]),
     .library(name: "Fingerprint", targets: ["Fingerprint", "GLibLoop", "ReaderLink"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
+    .library(name: "WhorlEmbedded", targets: ["WhorlEmbedded"]),
   ] + (isToolset ? toolset : []),
   targets: [
     clibrary("CGLib", "gio-unix-2.0", apt: "libglib2.0-dev"),
@@ -206,6 +209,12 @@ let package = Package(
     library("Security", ["KeyPairs", "SecretMemory", "WhorlClient"]),
     library("BiometricsVault", ["LocalAuthentication", "Security", "WhorlClient"]),
     library("LocalAuthentication", ["SecretMemory", "Security", "WhorlClient"]),
+    // An enclave of a program's own: the library, and the process between it and the enclave.
+    library("EmbeddedLink"),
+    library("WhorlEmbedded", ["Bus", "ChildProcess", "EmbeddedLink", "SecretMemory", "WhorlClient", "CPosix"]),
+    program(
+      "whorl-embedded",
+      ["Bus", "ChildProcess", "CInterfaces", "EmbeddedLink", "GLibLoop", "WhorlClient", "CPosix", "CTaskPool"]),
     library("WhorlAgent", ["Bus", "CInterfaces", "ChildProcess", "GLibLoop", "SecretMemory", "CPosix"]),
     library("PAMStacks", ["CPosix"]),
     library("LoginKeyring", ["Bus", "GLibLoop", "SecretMemory", "CCrypto"]),

@@ -52,15 +52,17 @@ for module in CSodium CSQLite CCrypto CPAM CSystemd CSeccomp ReaderSandbox; do
   done
 done
 if grep -rnE '^(@_exported )?((internal|package|public) )?import Foundation' Sources --include='*.swift' |
-  grep -vE '^Sources/(Security|LocalAuthentication|BiometricsVault|Toolset)/'; then
+  grep -vE '^Sources/(Security|LocalAuthentication|BiometricsVault|WhorlEmbedded|Toolset)/'; then
   fault "Foundation in Sources: the programs do without it (start-up and size)"
 fi
-# The libraries for Swift apps know the client's side alone, and none of the programs knows them.
+# The libraries for Swift apps know the client's side alone, and none of the programs knows them; none brings an enclave
+# along that was not chosen.
 for module in Enclave WhorlDaemon Fingerprint Keychain CSQLite CFPrint; do
   for file in $(importers $module); do
-    [[ ! "$file" =~ ^Sources/(Security|LocalAuthentication|BiometricsVault)/ ]] || fault "$file imports $module"
+    [[ ! "$file" =~ ^Sources/(Security|LocalAuthentication|BiometricsVault|WhorlEmbedded)/ ]] || fault "$file imports $module"
   done
 done
+for file in $(importers WhorlEmbedded); do [[ "$file" == Tests/* ]] || fault "$file imports WhorlEmbedded"; done
 for file in $(importers Security); do
   [[ "$file" =~ ^(Sources/LocalAuthentication|Sources/BiometricsVault|Tests)/ ]] || fault "$file imports Security"
 done
@@ -73,7 +75,7 @@ for script in Tests/*.sh Tests/*/*.sh pam/*.sh .ci/run; do
 done
 
 # The programs carry no Foundation (it is 60 MB in a static program) and nothing of the tests.
-for program in whorl whorld whorl-reader whorl-passcode; do
+for program in whorl whorld whorl-reader whorl-passcode whorl-embedded; do
   [ -e "build/bin/$program" ] || continue
   found="$(nm "build/bin/$program" 2>/dev/null | grep -cE 'FoundationEssentials|7TestKit' || true)"
   [ "$found" = 0 ] || fault "$program links Foundation or the tests' kit"

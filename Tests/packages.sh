@@ -3,7 +3,7 @@
 set -eu
 build="make pkg-config gcc libc6-dev libfprint-2-dev libpam0g-dev libglib2.0-dev libsodium-dev libsqlite3-dev libssl-dev libsystemd-dev
   libseccomp-dev systemd gettext"
-tests="dbus udev fprintd libpam-fprintd pamtester libpam-wrapper libnss-wrapper umockdev python3 python3-dbus python3-gi
+tests="dbus dbus-daemon udev fprintd libpam-fprintd pamtester libpam-wrapper libnss-wrapper umockdev python3 python3-dbus python3-gi
   python3-dbusmock python3-cairo clang-tidy swtpm tpm2-tools man-db util-linux binutils openssl
   gnome-keyring libpam-gnome-keyring sudo login polkitd pkexec valgrind git"
 wanted=""

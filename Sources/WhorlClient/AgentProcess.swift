@@ -19,11 +19,13 @@ struct AgentProcess: Sendable {
 
   /// Starts it and waits until the daemon knows it.
   /// - Parameters:
+  ///   - chosen: the program, where the daemon is in private mode; nil is the usual one.
   ///   - isPrivate: whether the daemon is in private mode, in which WHORL_AGENT_PROGRAM names the program.
   ///   - address: of the bus, where it is not what the environment says.
   /// - Returns: nil where there is none to be had: the request then goes without.
-  static func start(isPrivate: Bool, address: String?, isCancelled: () -> Bool) -> AgentProcess? {
-    guard let program = program(isPrivate), let life = pipe() else { return nil }
+  static func start(chosen: String? = nil, isPrivate: Bool, address: String?, isCancelled: () -> Bool) -> AgentProcess?
+  {
+    guard let program = program(chosen, isPrivate), let life = pipe() else { return nil }
     defer { close(life.read) }
     guard let ready = pipe() else {
       close(life.write)
@@ -106,9 +108,10 @@ struct AgentProcess: Sendable {
 
   // MARK: What is started, and with what
 
-  private static func program(_ isPrivate: Bool) -> String? {
+  private static func program(_ chosen: String?, _ isPrivate: Bool) -> String? {
     // With rights that its caller has not, a program starts nothing that its caller could have chosen.
     guard getuid() == geteuid(), getgid() == getegid() else { return nil }
+    if isPrivate, let chosen { return chosen }
     if isPrivate, variable("DBUS_SYSTEM_BUS_ADDRESS") != nil, let program = variable("WHORL_AGENT_PROGRAM") {
       return program
     }

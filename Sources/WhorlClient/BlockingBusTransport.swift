@@ -11,9 +11,10 @@ package final class BlockingBusTransport: BlockingTransport {
   /// - Parameters:
   ///   - address: of the bus; nil is the system bus, wherever DBUS_SYSTEM_BUS_ADDRESS says that is.
   ///   - asksOnTerminal: whether the person may be asked on this process's terminal, where no agent is there.
-  package init(address: String? = nil, asksOnTerminal: Bool = true) {
+  ///   - agentProgram: the command `whorl` that asks there, of an enclave of this program's own; nil is the installed one.
+  package init(address: String? = nil, asksOnTerminal: Bool = true, agentProgram: String? = nil) {
     link = BlockingLink(address: address)
-    agent = asksOnTerminal ? TerminalAgent(address: address) : nil
+    agent = asksOnTerminal ? TerminalAgent(address: address, program: agentProgram) : nil
   }
 
   package func status() throws(WhorlError) -> WhorlStatus {

@@ -152,7 +152,7 @@ public final class BusTransport: WhorlTransport {
     if let reader { options["reader"] = .objectPath(reader) }
     let reply = try await call(
       Self.authentication, "AdoptFingers", [.uint32(context.number), .options(options)], expecting: "a{sv}",
-      daemon: context.daemon)
+      daemon: context.daemon, timeoutMilliseconds: nil)
     return WhorlAdoption(try self.options(reply.arguments[0], "AdoptFingers"))
   }
 

@@ -15,11 +15,17 @@ package final class TerminalAgent: Sendable {
   }
 
   private let address: String?
+  private let program: String?
   /// Held while the agent is started or ended, so that others wait for that.
   private let state = Mutex(State())
 
-  /// - Parameter address: of the bus; nil is the system bus.
-  init(address: String?) { self.address = address }
+  /// - Parameters:
+  ///   - address: of the bus; nil is the system bus.
+  ///   - program: what to start, where the daemon is in private mode; nil is the installed command.
+  init(address: String?, program: String? = nil) {
+    self.address = address
+    self.program = program
+  }
 
   /// Whether this process could ask on a terminal at all; cheap.
   var isPossible: Bool { ControllingTerminal.isForeground }
@@ -50,7 +56,8 @@ package final class TerminalAgent: Sendable {
         state.agent = nil
         let status = try status()
         if status.agent == "none" {
-          state.agent = AgentProcess.start(isPrivate: status.isPrivate, address: address, isCancelled: isCancelled)
+          state.agent = AgentProcess.start(
+            chosen: program, isPrivate: status.isPrivate, address: address, isCancelled: isCancelled)
         }
       }
       state.users += 1

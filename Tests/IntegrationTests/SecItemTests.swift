@@ -188,6 +188,33 @@ import WhorlClient
     #expect(try await declined == errSecUserCanceled)
   }
 
+  @Test func `Accessibility filters, and is no part of what an item is`() async throws {
+    let world = try await world()
+    try await world.keychain {
+      let value: [String: Any] = [kSecValueData: Data("x".utf8)]
+      #expect(SecItemAdd(item("a", value), nil) == errSecSuccess)
+      let always: [String: Any] = [kSecAttrAccessible: kSecAttrAccessibleAlways]
+      #expect(SecItemAdd(item("a", value.merging(always) { $1 }), nil) == errSecDuplicateItem)
+      #expect(SecItemCopyMatching(item("a", always), nil) == errSecItemNotFound)
+      #expect(SecItemUpdate(item("a"), always as CFDictionary) == errSecSuccess)
+      for found in [item("a"), item("a", always)] { #expect(SecItemCopyMatching(found, nil) == errSecSuccess) }
+      // The same under another group, as after the renaming of a program.
+      #expect(SecItemUpdate(item("a"), [kSecAttrAccessGroup: "renamed"] as CFDictionary) == errSecSuccess)
+      #expect(SecItemCopyMatching(item("a"), nil) == errSecItemNotFound)
+      #expect(SecItemCopyMatching(item("a", [kSecAttrAccessGroup: "renamed"]), nil) == errSecSuccess)
+    }
+  }
+
+  @Test func `Once the passcode was given, the same process goes on`() async throws {
+    let world = try await World()
+    try world.setPasscode()
+    try await world.startDaemon()
+    let add: @Sendable () -> OSStatus = { SecItemAdd(item("a", [kSecValueData: Data("x".utf8)]), nil) }
+    #expect(try await world.keychain(add) == errSecInteractionNotAllowed)
+    try await Client(world).givePasscode(World.passcode)
+    #expect(try await world.keychain(add) == errSecSuccess)
+  }
+
   @Test func `While secrets are locked, adding says so; without a daemon, everything does`() async throws {
     let world = try await World()
     try world.setPasscode()

@@ -47,7 +47,7 @@ cp "$stacks/other" "$root/other.wanted"
 check "make install" make --no-print-directory install DESTDIR="$root/d" PREFIX=/usr/local
 multiarch="$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch)"
 for file in usr/local/bin/whorl usr/local/libexec/whorl/whorld usr/local/libexec/whorl/whorl-reader \
-  usr/local/libexec/whorl/whorl-passcode "usr/lib/$multiarch/security/pam_whorl.so" \
+  usr/local/libexec/whorl/whorl-passcode usr/local/libexec/whorl/whorl-embedded "usr/lib/$multiarch/security/pam_whorl.so" \
   usr/share/dbus-1/system.d/org.whorl.conf usr/local/share/dbus-1/system-services/org.whorl.service \
   usr/local/share/dbus-1/system-services/net.reactivated.Fprint.service usr/share/polkit-1/actions/org.whorl.policy \
   usr/local/lib/systemd/system/whorld.service usr/lib/sysusers.d/whorl.conf usr/lib/udev/rules.d/70-whorl.rules \

@@ -31,7 +31,7 @@ public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
 public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 /// How many to find at most: ``kSecMatchLimitOne``, ``kSecMatchLimitAll`` or a number from 1 on.
 public let kSecMatchLimit: CFString = "m_Limit"
-/// The first one, in the order of adding. What ``SecItemCopyMatching`` finds by default.
+/// The first one, in the order of adding. What ``SecItemCopyMatching(_:_:)`` finds by default.
 public let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// All of them.
 public let kSecMatchLimitAll: CFString = "m_LimitAll"
