@@ -236,14 +236,13 @@ let package = Package(
 )
 
 // Apple's platforms have frameworks of their own that the first two stand in for: there the products bring those along, so
-// that one manifest and one source serve both.
+// that one manifest and one source serve both. The others have nothing to do there, but can be named, with a condition.
 #if !os(Linux)
   package.platforms = [.macOS(.v14), .iOS(.v17)]
-  package.products = [
-    .library(name: "Security", targets: ["SystemFrameworks"]),
-    .library(name: "LocalAuthentication", targets: ["SystemFrameworks"]),
-    .library(name: "BiometricsVault", targets: ["BiometricsVault"]),
-  ]
+  package.products =
+    ["Security", "LocalAuthentication", "WhorlClient", "WhorlEmbedded", "Fingerprint"]
+    .map { .library(name: $0, targets: ["SystemFrameworks"]) }
+    + [.library(name: "BiometricsVault", targets: ["BiometricsVault"])]
   package.targets = [
     .target(name: "SystemFrameworks"),
     .target(name: "BiometricsVault", swiftSettings: settings),

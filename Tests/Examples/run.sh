@@ -38,7 +38,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "App",
-      dependencies: ["Security", "LocalAuthentication", "BiometricsVault", "WhorlClient", "Fingerprint"]
+      dependencies: ["Security", "LocalAuthentication", "BiometricsVault", "WhorlClient", "WhorlEmbedded", "Fingerprint"]
         .map { .product(name: \$0, package: "clone") })
   ])
 MANIFEST
