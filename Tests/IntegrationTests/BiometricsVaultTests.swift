@@ -181,6 +181,26 @@ import WhorlClient
     #expect(scene.vault().loss == nil)
   }
 
+  @Test func `A change that ended half-way loses nothing, and the next one goes through`() async throws {
+    let scene = try await Scene()
+    try scene.vault().enableKeychainVault(saving: Login())
+    // What a program leaves that ends between the two steps of an upgrade: both items.
+    let context = LAContext(transport: scene.transport)
+    let control = try #require(
+      SecAccessControlCreateWithFlags(
+        nil, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .biometryCurrentSet, nil))
+    let leftover: [CFString: Any] = [
+      kSecClass: kSecClassGenericPassword, kSecAttrService: "BiometricsVault.biometrics", kSecAttrAccount: "login",
+      kSecAttrAccessControl: control, kSecValueData: Data("older".utf8), kSecUseAuthenticationContext: context,
+    ]
+    #expect(SecItemAdd(leftover as CFDictionary, nil) == errSecSuccess)
+    let vault = scene.vault()
+    #expect(vault.state == .keychainSecured(Login()))
+    try await scene.touching { try await vault.upgradeKeychainWithBiometrics() }
+    #expect(try vault.credentials() == Login())
+    #expect(scene.vault().state == .locked)
+  }
+
   @Test func `A refused or wrong finger leaves the credentials where they are`() async throws {
     let scene = try await Scene()
     let vault = scene.vault()

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What the documentation promises of names and samples.
+/// What the documentation promises of names.
 @Suite struct DocumentTests {
   private func text(_ path: String) throws -> String {
     try String(contentsOfFile: SourceTree.path(path), encoding: .utf8)
@@ -21,11 +21,6 @@ import Testing
       #expect(FileManager.default.fileExists(atPath: SourceTree.path(path)), "\(path)")
     }
     #expect(count > 10)
-  }
-
-  @Test func `The sample in the documentation is the program that is run`() throws {
-    let program = try text("Examples/TouchIDKeychain/TouchIDKeychain.swift")
-    #expect(try text("Sources/Security/Security.docc/ClassicSample.md").contains("```swift\n" + program + "```"))
   }
 
   @Test(.enabled(if: SharedMaterial.path("SURFACE.md") != nil))
