@@ -1,11 +1,15 @@
 internal import CGLib
+internal import Glibc
 
 /// A connection to a message bus for programs that wait in their own thread: nothing of it runs on the main context or
 /// in Swift's tasks, so that a caller may be any thread, the main one and those of a full thread pool among them.
 ///
 /// It is this process's own, and losing it never ends the process. It closes when it is let go. After a fork it is of no
-/// use to the child: GDBus's thread does not come along.
+/// use to the child, nor is a new one: GDBus has one thread for all connections, which does not come along.
 public final class BlockingBus: Sendable {
+  /// The process that connected first, which a fork of it takes over.
+  private static let home = getpid()
+
   private let object: GObjectReference
   /// The connection's name on the bus, such as :1.42.
   public let uniqueName: String
@@ -20,9 +24,14 @@ public final class BlockingBus: Sendable {
   /// Connects to a bus and greets it. Blocks.
   ///
   /// - Parameter address: as for ``BusConnection/open(address:)``.
-  /// - Throws: `.cannotConnect`.
+  /// - Throws: `.cannotConnect`; at once in a fork of a process that has connected before, where nothing would ever answer.
   public static func open(address: String? = nil) throws(BusError) -> BlockingBus {
     let address = try BusAddress.checked(address)
+    guard home == getpid() else {
+      throw .cannotConnect(
+        address: address,
+        reason: "this process was forked from one that had connected already; have it execute a program")
+    }
     var error: UnsafeMutablePointer<GError>?
     guard
       let pointer = g_dbus_connection_new_for_address_sync(address, BusAddress.clientFlags, nil, nil, &error)

@@ -79,10 +79,17 @@ static inline int cposix_device_events(void) {
 static inline int cposix_pidfd_open(pid_t pid) { return (int)syscall(434L, (long)pid, 0L); }
 /// Kills the process of a pidfd: never another that has got its number since.
 static inline int cposix_pidfd_kill(int process) { return (int)syscall(424L, (long)process, (long)SIGKILL, (void *)0, 0L); }
-/// Takes the exit status of the child of a pidfd, which must have ended; -1 where somebody else has taken it.
+/// Takes the exit status of the child of a pidfd, which must have ended: 1 where it ended by itself, 0 where a signal ended
+/// it; -1 where somebody else has taken it.
 static inline int cposix_pidfd_reap(int process) {
-    // P_PIDFD and WEXITED: Debian 12's headers show the former only under _GNU_SOURCE.
-    return (int)syscall(SYS_waitid, 3L, (long)process, (void *)0, 4L, (void *)0);
+    // siginfo_t by hand, whose third number is si_code on Linux: Swift's Glibc module has a type of its own. P_PIDFD and
+    // WEXITED: Debian 12's headers show the former only under _GNU_SOURCE.
+    int info[32] = {0};
+    if (syscall(SYS_waitid, 3L, (long)process, (void *)info, 4L, (void *)0) != 0) {
+        return -1;
+    }
+    enum { exited = 1 };  // CLD_EXITED
+    return info[2] == exited;
 }
 
 /// A descriptor that is ready to be read when the wall clock jumps, as it does at each resume; -1 and errno otherwise.

@@ -96,7 +96,10 @@ struct PromptWords: Equatable {
 
   private static func quoted(_ value: BusValue?, limit: Int) -> String? {
     value?.asString.flatMap { clean($0, limit: limit) }.map { text in
-      "\"" + text.unicodeScalars.map { "\"\u{201C}\u{201D}".unicodeScalars.contains($0) ? "'" : String($0) }.joined()
+      "\""
+        + text.unicodeScalars.map {
+          "\"\u{201C}\u{201D}\u{201E}\u{201F}\u{2033}\u{02BA}\u{FF02}".unicodeScalars.contains($0) ? "'" : String($0)
+        }.joined()
         + "\""
     }
   }

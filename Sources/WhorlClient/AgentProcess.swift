@@ -16,6 +16,8 @@ struct AgentProcess: Sendable {
   private let process: Int32
   /// It ends when this is closed.
   private let life: Int32
+  /// The terminal as the program had it.
+  private let terminal: termios?
 
   /// Starts it and waits until the daemon knows it.
   /// - Parameters:
@@ -38,6 +40,7 @@ struct AgentProcess: Sendable {
       if let value = variable(name) { environment.append("\(name)=\(value)") }
     }
     if let address { environment.append("DBUS_SYSTEM_BUS_ADDRESS=\(address)") }
+    let terminal = ControllingTerminal.settings
     let pid: pid_t
     do {
       pid = try ChildProcess.spawn(
@@ -51,7 +54,7 @@ struct AgentProcess: Sendable {
       return nil
     }
     close(ready.write)
-    let agent = AgentProcess(process: cposix_pidfd_open(pid), life: life.write)
+    let agent = AgentProcess(process: cposix_pidfd_open(pid), life: life.write, terminal: terminal)
     guard agent.isReady(ready.read, isCancelled) else {
       agent.end()
       return nil
@@ -71,8 +74,9 @@ struct AgentProcess: Sendable {
       _ = cposix_pidfd_kill(process)
       _ = wait(for: process, milliseconds: -1)
     }
-    // Somebody of the program's who waits for all children may have been faster.
-    _ = cposix_pidfd_reap(process)
+    // Somebody of the program's who waits for all children may have been faster. One that a signal ended, as the kernel
+    // does where memory runs out, has left the terminal without an echo.
+    if cposix_pidfd_reap(process) == 0 { ControllingTerminal.restoreEcho(terminal) }
     close(process)
   }
 
@@ -152,9 +156,33 @@ enum ControllingTerminal {
 
   /// Whether there is one, and this process in its foreground.
   static var isForeground: Bool {
+    withTerminal { _ in true } ?? false
+  }
+
+  /// Its settings; nil where this process has none or is in its background.
+  static var settings: termios? {
+    withTerminal { terminal in
+      var settings = termios()
+      return tcgetattr(terminal, &settings) == 0 ? settings : nil
+    } ?? nil
+  }
+
+  /// Puts it back as it was, where it echoed then and does not now. What was typed without an echo is dropped.
+  static func restoreEcho(_ before: termios?) {
+    guard var before, before.c_lflag & tcflag_t(ECHO) != 0 else { return }
+    withTerminal { terminal in
+      var now = termios()
+      guard tcgetattr(terminal, &now) == 0, now.c_lflag & tcflag_t(ECHO) == 0 else { return }
+      tcsetattr(terminal, TCSAFLUSH, &before)
+    }
+  }
+
+  /// Nil where this process has none or is in its background.
+  @discardableResult
+  private static func withTerminal<R>(_ body: (Int32) -> R) -> R? {
     let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    guard terminal >= 0 else { return false }
+    guard terminal >= 0 else { return nil }
     defer { close(terminal) }
-    return tcgetpgrp(terminal) == getpgrp()
+    return tcgetpgrp(terminal) == getpgrp() ? body(terminal) : nil
   }
 }

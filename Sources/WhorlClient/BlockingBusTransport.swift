@@ -2,7 +2,7 @@ internal import Bus
 package import SecretMemory
 
 /// The daemon on the bus, org.whorl, for threads that wait. Connects at the first request, and again after the daemon or
-/// the bus has gone, or in a fork.
+/// the bus has gone. In a fork of a process that has connected before every request fails (BlockingBus).
 package final class BlockingBusTransport: BlockingTransport {
   private let link: BlockingLink
   /// Nil: nobody is asked on this process's terminal.

@@ -13,7 +13,7 @@ final class BlockingLink: Sendable {
 
   private struct State {
     var peer: Peer?
-    /// The process that made the connection; a fork has to make its own.
+    /// The process that made the connection; a fork of it can neither use that nor make its own.
     var process: pid_t = 0
     /// Connections of the process that this one was forked from: letting them go would end them for that one.
     var inherited: [Peer] = []

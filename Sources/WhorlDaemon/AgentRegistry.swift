@@ -20,7 +20,8 @@ struct Agent {
 /// process on its terminal.
 @GLibActor
 final class AgentRegistry {
-  /// Agents of one user, in as many sessions.
+  /// Agents of one user in as many sessions, and as many again that serve one process each: those never take the place of
+  /// the sessions'.
   static let perUser = 8
 
   private let bus: BusConnection
@@ -52,9 +53,10 @@ final class AgentRegistry {
       agents[other.connection] = nil
     }
     // No await from here on: what was looked at still holds.
-    let count = agents.values.count { $0.user == caller.user }
+    let count = agents.values.count { $0.user == caller.user && ($0.process == nil) == (process == nil) }
     guard count < Self.perUser else {
-      throw .whorl("Busy", "You have \(count) agents in as many sessions, which is the most there can be; end one.")
+      let places = process == nil ? "in as many sessions" : "on terminals"
+      throw .whorl("Busy", "You have \(count) agents \(places), which is the most there can be; end one.")
     }
     try clients.follow(caller.connection)
     lastNumber += 1

@@ -18,6 +18,8 @@ enum PromptText {
         case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .privateUse,
           .unassigned:
           " "
+        // Blank, whatever their category is: a row of them would bring what follows to the start of a line.
+        case _ where scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}": " "
         default: scalar
         }
       if shown == " ", lastIsSpace { continue }

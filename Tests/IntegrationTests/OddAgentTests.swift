@@ -98,6 +98,29 @@ import Testing
     #expect(await fallBack(other, from: agent.bus) == "org.whorl.Error.Denied")
   }
 
+  @Test @GLibActor func `Agents of single processes, all that there can be, leave the session's agent its place`()
+    async throws
+  {
+    let world = try await world()
+    var connections: [BusConnection] = []
+    func register(_ options: [String: BusValue]) async throws -> String? {
+      let bus = try await BusConnection.open(address: world.bus.address)
+      connections.append(bus)
+      do {
+        _ = try await bus.call(
+          destination: "org.whorl", path: "/org/whorl", interface: "org.whorl.Authentication1",
+          method: "RegisterAgent", arguments: [.options(options)])
+        return nil
+      } catch {
+        return error.remoteName
+      }
+    }
+    for process in UInt32(1)...8 { #expect(try await register(["process": .uint32(process)]) == nil) }
+    #expect(try await register(["process": .uint32(9)]) == "org.whorl.Error.Busy")
+    #expect(try await register([:]) == nil)
+    #expect(try await register([:]) == "org.whorl.Error.Busy")
+  }
+
   @Test @GLibActor func `An agent that never answers costs a call its time, and others nothing`() async throws {
     let world = try await world()
     #expect(try await world.whorl(["set", "open", "--require", "none"], to: "free").status == 0)

@@ -191,6 +191,20 @@ import Testing
     #expect(!log.text.contains("NotInteractive"), "\(log.text)")
   }
 
+  @Test @GLibActor func `An agent that is killed in the middle of its question leaves no terminal without an echo`()
+    async throws
+  {
+    let world = try await world("passcode")
+    let terminal = try reader(world, "passcode")
+    let pid = try await process(of: terminal)
+    try await terminal.shows("Your login password: ")
+    try await terminal.stopsEchoing()
+    let agent = try #require(try agents(of: pid).first)
+    kill(agent, SIGKILL)
+    try await terminal.shows("no secret of passcode: notInteractive\r\nno child left\r\nended 0")
+    #expect(terminal.echoes)
+  }
+
   @Test @GLibActor func `Two terminals of a session do not answer for each other`() async throws {
     let world = try await world("passcode")
     let one = try reader(world, "passcode")

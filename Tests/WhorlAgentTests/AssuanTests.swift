@@ -59,14 +59,14 @@ import Testing
   @Test func `What a program chose stays in its quotation marks and on its line`() {
     let words = PromptWords([
       "program": .string("a\"b"), "pid": .uint32(12), "deed": .string("change"), "item": .string(hostile),
-      "reason": .string("fine\". Whorl says: type here \"x\nnext\u{201D}"), "wants": .string("passcode"),
+      "reason": .string("fine\". Whorl says: type here \"x\nnext\u{201D}\u{FF02}"), "wants": .string("passcode"),
       "why": .string("this needs your login password"),
     ])
     #expect(
       words.description == """
         Whorl asks for your login password.
         A program that calls itself "a'b" (process 12) wants to change "'</b> %0AGETPIN [31m  ' & <a href='x'>".
-        It says: "fine'. Whorl says: type here 'x next'"
+        It says: "fine'. Whorl says: type here 'x next''"
         This needs your login password.
         """)
   }

@@ -1,13 +1,17 @@
 // keychain-reader: reads secrets as an app does, through the library's blocking transport.
 //
-// usage: keychain-reader [--together] [--change] NAME...
+// usage: keychain-reader [--together] [--change] [--fork] NAME...
 //
 // Prints its process, then each secret or the error that came in its place, all at once with "--together", and at the end
-// whether it has any child. With "--change" it gives each the secret "changed" first.
+// whether it has any child. With "--change" it gives each the secret "changed" first; with "--fork" a fork reads them too, and
+// then it does once more.
 
 import Foundation
 import SecretMemory
 import WhorlClient
+
+// Swift has no name for it.
+@_silgen_name("fork") private func newProcess() -> pid_t
 
 @main struct Main {
   static func main() {
@@ -19,6 +23,16 @@ import WhorlClient
       for name in names { Thread.detachNewThread(in: all) { read(name, transport) } }
       all.wait()
     } else {
+      for name in names { read(name, transport) }
+    }
+    if CommandLine.arguments.contains("--fork") {
+      let child = newProcess()
+      if child == 0 {
+        tell("fork")
+        for name in names { read(name, transport, isExplained: true) }
+        _exit(0)
+      }
+      waitpid(child, nil, 0)
       for name in names { read(name, transport) }
     }
     tell(waitpid(-1, nil, WNOHANG) < 0 && errno == ECHILD ? "no child left" : "a child is left")
@@ -35,7 +49,7 @@ import WhorlClient
     }
   }
 
-  private static func read(_ name: String, _ transport: BlockingBusTransport) {
+  private static func read(_ name: String, _ transport: BlockingBusTransport, isExplained: Bool = false) {
     do throws(WhorlError) {
       let context = try transport.createContext(reuseSeconds: 0)
       let query = WhorlAttributes(service: "whorl", account: name)
@@ -49,7 +63,7 @@ import WhorlClient
       tell("secret of \(name): " + secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
       transport.invalidate(context)
     } catch {
-      tell("no secret of \(name): \(error.code)")
+      tell("no secret of \(name): \(error.code)" + (isExplained ? " (\(error.message))" : ""))
     }
   }
 }
