@@ -25,11 +25,11 @@ group() { # FILTER...: one run of what these filters name
   run=$((run + ${count:-0}))
 }
 
-# Tests that encrypt, stretch and kill without end keep the processor from those that wait for something.
-group --filter '^(Keychain|KeychainArchive|KeyPairs|SecretMemory)Tests\.'
+# Tests that encrypt, stretch, kill and play stacks through without end keep the processor from those that wait for something.
+group --filter '^(Keychain|KeychainArchive|KeyPairs|SecretMemory|PAMStacks)Tests\.'
 group --filter '^EnclaveTests\.'
 group --filter '^ReaderKeeperTests\.'
-group --skip '^(Integration|ReaderKeeper|Keychain|KeychainArchive|KeyPairs|SecretMemory|Enclave)Tests\.'
+group --skip '^(Integration|ReaderKeeper|Keychain|KeychainArchive|KeyPairs|SecretMemory|PAMStacks|Enclave)Tests\.'
 for ((i = 0; i < ${#suites[@]}; i += 3)); do
   filters=()
   for suite in "${suites[@]:i:3}"; do filters+=(--filter "^${suite//./\\.}/"); done

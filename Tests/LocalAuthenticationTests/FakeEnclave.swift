@@ -86,7 +86,12 @@ final class FakeEnclave: BlockingTransport {
   ) throws(WhorlError) { throw unscripted }
   func items(
     matching query: WhorlAttributes, limit: UInt32, includingInvalidated: Bool, after reference: [UInt8]?
-  ) throws(WhorlError) -> [WhorlItem] { throw unscripted }
+  ) throws(WhorlError) -> [WhorlItem] {
+    // The same part for ever, and all of it.
+    var item = WhorlItem()
+    item.attributes.persistentReference = [1]
+    return Array(repeating: item, count: Int(limit))
+  }
   func secret(
     matching query: WhorlAttributes, in context: WhorlContext, prompt: WhorlPrompt, token: CallToken?
   ) throws(WhorlError) -> SecretBytes { throw unscripted }

@@ -222,6 +222,16 @@ struct LAContextTests {
     }
   }
 
+  @Test func `A list without an end, as no daemon gives it, ends as an error`() {
+    WhorlEnclave.$scoped.withValue(FakeEnclave()) {
+      let all: [CFString: Any] = [
+        kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
+      ]
+      var found: AnyObject?
+      #expect(SecItemCopyMatching(all as CFDictionary, &found) == errSecDecode)
+    }
+  }
+
   @Test func `A mock that overrides the form with a reply answers the async form, too`() async throws {
     let mock: LAContext = Mock()
     #expect(try await mock.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "yes"))

@@ -58,7 +58,12 @@ struct ItemFinder {
           matching: query, limit: UInt32(part), includingInvalidated: includingLost, after: last)
         isAtEnd = found.count < part
         items = found[...]
-        last = found.last?.attributes.persistentReference ?? last
+        let end = found.last?.attributes.persistentReference
+        // Or it would go on for ever.
+        guard isAtEnd || end != nil && end != last else {
+          throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a list that does not come to its end.")
+        }
+        last = end
         part = Self.part
         return
       } catch  where error.code == .tooLarge && part > 1 {
