@@ -60,7 +60,7 @@ final class Session {
   func show() {
     if let loss = vault.loss { console.say("\(loss.localizedDescription)") }
     switch vault.state {
-    case .unavailable: console.say("No finger can be used here; log in with: login NAME")
+    case .unavailable: console.say("No finger can be used here, so nothing is kept; on Linux whorl status says why.")
     case .ready: console.say("Nobody is logged in.")
     case .keychainSecured(let credentials): console.say("\(credentials.name) is logged in, without a finger.")
     case .biometricsSecured: console.say("Logged in, behind a finger.")
@@ -70,6 +70,7 @@ final class Session {
 
   private func logIn(_ name: String) async throws {
     // Whether it can be kept is known before the password is asked for.
+    guard vault.state != .unavailable else { return }
     guard vault.state.isReady else {
       console.say("Log out first, or use: switch NAME")
       return
