@@ -46,6 +46,14 @@ public enum Policy: String, Sendable, CaseIterable {
   }
 }
 
+/// What a person may choose in the place of a finger. The raw value is its name on the bus.
+public enum Fallback: String, Sendable {
+  /// The passcode, which is asked for then.
+  case passcode
+  /// A way of the program's own: the request ends with `.userFallback`.
+  case program
+}
+
 /// Who ends a request, and so the error that it ends with.
 public enum CancelKind: String, Sendable, CaseIterable {
   /// The person: `.userCancel`.

@@ -32,13 +32,13 @@ extension Enclave {
     return (id, owner)
   }
 
-  /// Whether something waits for a finger in a context in whose place the passcode would do, and that can be asked for now,
-  /// or for which the program has a way of its own.
-  public func takesPasscode(_ context: ContextID, owner: ContextOwner) async -> Bool {
-    guard (try? requireContext(context, owner)) != nil, hasFallback(context) else { return false }
-    if operations.values.contains(where: { $0.context == context && $0.offersFallback }) { return true }
-    guard (try? passcodeWait(of: owner.user)) == 0 else { return false }
-    return await passcodes.state(of: owner.user).isWorthAsking
+  /// What the person may choose in the place of a finger that is waited for in a context, and can be had now; nil for
+  /// nothing.
+  public func fallback(in context: ContextID, owner: ContextOwner) async -> Fallback? {
+    guard (try? requireContext(context, owner)) != nil, hasFallback(context) else { return nil }
+    guard operations.values.contains(where: { $0.context == context && $0.need.takesPasscode }) else { return .program }
+    guard (try? passcodeWait(of: owner.user)) == 0 else { return nil }
+    return await passcodes.state(of: owner.user).isWorthAsking ? .passcode : nil
   }
 
   /// The person wants to give the passcode in the place of a finger: what waits for one in a context, and would take the

@@ -100,7 +100,9 @@ final class Notifications {
       "urgency": .byte(2), "transient": .boolean(true), "category": .string("device"),
     ]
     var actions = [PromptWish.cancel.rawValue, "Cancel"]
-    if words.takesPasscode { actions += [PromptWish.fallBack.rawValue, "Use password"] }
+    if let fallback = words.fallback {
+      actions += [PromptWish.fallBack.rawValue, fallback == .passcode ? "Use password" : "Another way"]
+    }
     let reply = await call(
       "Notify",
       [

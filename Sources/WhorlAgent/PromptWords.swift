@@ -3,6 +3,14 @@ internal import Bus
 /// What whorld says of a request (org.whorl.Agent1's details), in words for the person. What others chose stands in
 /// quotation marks, which it cannot close.
 struct PromptWords: Equatable {
+  /// What a person may choose in the place of a finger.
+  enum Fallback: String {
+    /// The password, which whorld has asked for then.
+    case passcode
+    /// Something of the program's own.
+    case program
+  }
+
   /// What it is about: never a program's words.
   let summary: String
   /// Who asks for what, and what it says for itself.
@@ -15,8 +23,8 @@ struct PromptWords: Equatable {
   let wantsFormer: Bool
   /// Whether a finger is waited for.
   let wantsFinger: Bool
-  /// Whether a finger is waited for in whose place the password would do.
-  let takesPasscode: Bool
+  /// What would do in the place of the finger that is waited for; nil for nothing.
+  let fallback: Fallback?
   /// How many more may be given after the one that is asked for; nil where that is not known.
   let triesLeft: UInt32?
 
@@ -24,7 +32,7 @@ struct PromptWords: Equatable {
     let wants = details["wants"]?.asString
     wantsFormer = wants == "former-passcode"
     wantsFinger = wants != "passcode" && wants != "former-passcode"
-    takesPasscode = wants == "finger" && details["fallback"]?.asBool == true
+    fallback = wants == "finger" ? details["fallback"]?.asString.flatMap(Fallback.init) : nil
     triesLeft = details["tries-left"]?.asUInt32
     summary =
       switch wants {

@@ -88,7 +88,7 @@ final class TerminalFace: PromptFace {
     while !Task.isCancelled, waiting.contains(where: { $0.request == request }) {
       let wish: PromptWish
       do throws(PromptFailure) {
-        _ = try await terminal.ask(text, takesLine: words.takesPasscode)
+        _ = try await terminal.ask(text, takesLine: words.fallback != nil)
         wish = .fallBack
       } catch {
         switch error {
@@ -113,9 +113,12 @@ final class TerminalFace: PromptFace {
 extension PromptWords {
   /// Below who asks for what, while a finger is waited for.
   var invitation: String {
-    takesPasscode
-      ? "Touch the fingerprint reader; Enter: give your login password instead; Ctrl-C: refuse.\n"
-      : "Touch the fingerprint reader; Ctrl-C: refuse.\n"
+    switch fallback {
+    case .passcode: "Touch the fingerprint reader; Enter: give your login password instead; Ctrl-C: refuse.\n"
+    // Nobody asks for the login password then, and what is typed would be the program's.
+    case .program: "Touch the fingerprint reader; Enter: no finger (the program goes on as it can); Ctrl-C: refuse.\n"
+    case nil: "Touch the fingerprint reader; Ctrl-C: refuse.\n"
+    }
   }
 
   /// The question for the passcode, why it is asked, and what was wrong with the last answer.

@@ -171,9 +171,9 @@ final class AgentDesk {
     guard registry.serves(request.caller.user) else { return }
     await request.show(
       wants, agents: { await registry.agents(for: request.caller) },
-      takesPasscode: {
-        guard wants == .finger, let scope = request.scope else { return false }
-        return await enclave.takesPasscode(scope.context, owner: scope.owner)
+      fallback: {
+        guard wants == .finger, let scope = request.scope else { return nil }
+        return await enclave.fallback(in: scope.context, owner: scope.owner)
       }, program: program(request))
   }
 

@@ -22,7 +22,7 @@ final class PromptedRequest {
   /// The context in which it runs now.
   var scope: PromptScope?
   /// Whether the passcode would do in the place of the finger that it waits for.
-  private var takesPasscode = false
+  private var fallback: Fallback?
   /// The agent to which it is shown.
   private(set) var agent: Agent?
   /// Why it was ended from outside.
@@ -69,20 +69,20 @@ final class PromptedRequest {
   func isShown(to connection: String) -> Bool { agent?.connection == connection }
 
   /// Has it shown by the agent that shows it already, or by the first of `agents`.
-  /// - Parameter takesPasscode: whether the passcode would do in the place of the finger that it waits for.
+  /// - Parameter fallback: what would do in the place of the finger that it waits for.
   func show(
-    _ wants: Wants, agents: () async -> [Agent], takesPasscode: () async -> Bool,
+    _ wants: Wants, agents: () async -> [Agent], fallback: () async -> Fallback?,
     program: @escaping @GLibActor () async -> ClaimedProgram
   ) async {
     guard self.wants != wants else { return }
     self.wants = wants
     let details = await known(program)
-    let takesPasscode = await takesPasscode()
+    let fallback = await fallback()
     var chosen = agent
     if chosen == nil { chosen = await agents().first }
     // It may have ended, or come to want something else, meanwhile.
     guard !isOver, self.wants == wants, let chosen else { return }
-    self.takesPasscode = takesPasscode
+    self.fallback = fallback
     show(details, to: chosen)
   }
 
@@ -122,7 +122,7 @@ final class PromptedRequest {
   private func shown(_ details: [String: BusValue]) -> [String: BusValue] {
     var details = details
     details["wants"] = wants.map { .string($0.rawValue) }
-    if wants == .finger, takesPasscode { details["fallback"] = .boolean(true) }
+    if wants == .finger { details["fallback"] = fallback.map { .string($0.rawValue) } }
     return details
   }
 }

@@ -83,7 +83,7 @@ import WhorlClient
     let context = scene.context()
     async let code = scene.evaluate(in: context, pressing: [])
     try await agent.hears("Show")
-    #expect(await agent.details.last?["fallback"]?.asBool == true)
+    #expect(await agent.details.last?["fallback"]?.asString == "program")
     _ = try await agent.whorld("FallBack", [agent.request])
     #expect(try await code == .userFallback)
     // Not offered, and not taken.

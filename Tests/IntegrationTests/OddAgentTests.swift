@@ -89,7 +89,7 @@ import Testing
     let second = Task { try await client.refusal("either") }
     try await agent.hears("Show", times: 2)
     let other = try #require(agent.request.asUInt64)
-    #expect(agent.details.last?["fallback"]?.unwrapped == .boolean(true))
+    #expect(agent.details.last?["fallback"]?.unwrapped == .string("passcode"))
     #expect(await fallBack(other, from: client.bus) == "org.whorl.Error.Denied")
     #expect(!agent.heard.contains("RequestPasscode"))
     #expect(await fallBack(other, from: agent.bus) == nil)

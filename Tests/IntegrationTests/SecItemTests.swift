@@ -1,6 +1,7 @@
 import Bus
 import Foundation
 import GLibLoop
+import LocalAuthentication
 import Security
 import TestKit
 import Testing
@@ -186,6 +187,44 @@ import WhorlClient
     try await agent.hears("Show")
     _ = try await agent.whorld("CancelRequest", [agent.request])
     #expect(try await declined == errSecUserCanceled)
+  }
+
+  @Test func `Reads in one context ask once, and once more when its reuse time is over`() async throws {
+    let world = try await world()
+    try await world.enroll(.leftLoop)
+    let agent = try await OddAgent(world) { _ in throw BusMethodError.failed("not asked") }
+    try await world.keychain {
+      let control = try #require(
+        SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryAny, nil))
+      #expect(
+        SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
+    }
+    func read(in context: LAContext, _ more: [String: any Sendable] = [:]) async throws -> OSStatus {
+      try await world.keychain {
+        var found: AnyObject?
+        let query: [String: Any] = [kSecReturnData: true, kSecUseAuthenticationContext: context]
+        return SecItemCopyMatching(item("a", query.merging(more) { $1 }), &found)
+      }
+    }
+    func touched(_ context: LAContext, prompt number: Int) async throws {
+      async let status = read(in: context)
+      try await agent.hears("Show", times: number)
+      try await world.reader.press(.leftLoop)
+      #expect(try await status == errSecSuccess)
+    }
+    let transport = BlockingBusTransport(address: world.bus.address, asksOnTerminal: false)
+    let lasting = LAContext(transport: transport)
+    try await touched(lasting, prompt: 1)
+    #expect(try await read(in: lasting) == errSecSuccess)
+    let short = LAContext(transport: transport)
+    short.touchIDAuthenticationAllowableReuseDuration = 1
+    try await touched(short, prompt: 2)
+    // Until it would have to ask.
+    while try await read(in: short, [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]) == errSecSuccess {
+      try Task.checkCancellation()
+    }
+    try await touched(short, prompt: 3)
+    #expect(await agent.heard.count { $0 == "Show" } == 3)
   }
 
   @Test func `Accessibility filters, and is no part of what an item is`() async throws {

@@ -37,11 +37,17 @@ import Testing
     screen.type("\n\u{3}")
     try await screen.until { wishes == ["1 cancel"] }
     screen.face.close(1)
-    screen.face.show(2, PromptWords(Self.finger.merging(["fallback": .boolean(true)]) { $1 }))
+    screen.face.show(2, PromptWords(Self.finger.merging(["fallback": .string("passcode")]) { $1 }))
     try await screen.shows("Enter: give your login password instead; Ctrl-C: refuse.\r\n")
     screen.type("\n")
     try await screen.until { wishes == ["1 cancel", "2 fallBack"] }
     screen.face.close(2)
+    // Where the program has a way of its own nobody is promised that the login password is asked for.
+    screen.face.show(3, PromptWords(Self.finger.merging(["fallback": .string("program")]) { $1 }))
+    try await screen.shows("Enter: no finger (the program goes on as it can); Ctrl-C: refuse.\r\n")
+    screen.type("\n")
+    try await screen.until { wishes.last == "3 fallBack" }
+    screen.face.close(3)
     await screen.face.finish()
     #expect(screen.isAsBefore)
   }

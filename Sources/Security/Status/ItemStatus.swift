@@ -148,7 +148,7 @@ extension StatusText {
     errSecInvalidTrustSettings: "The trust settings are damaged.",
     errSecNoTrustSettings: "There are no trust settings.",
     errSecPkcs12VerifyFailure: "The PKCS #12 file is damaged, or the password is not its own.",
-    errSecNotAvailable: "The keychain cannot be reached.",
+    errSecNotAvailable: "The keychain cannot be reached; the command whorl status says why.",
     errSecReadOnly: "What should be changed is read-only.",
     errSecAuthFailed: "The user was not recognised.",
     errSecNoSuchKeychain: "There is no such keychain.",
