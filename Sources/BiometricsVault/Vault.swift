@@ -1,5 +1,9 @@
 internal import Foundation
 
+#if os(Linux)
+  internal import WhorlClient
+#endif
+
 /// What all vaults share.
 enum Vault {
   /// Why the user is asked.
@@ -15,10 +19,15 @@ enum Vault {
     }
   }
 
-  /// Runs `body`, which may wait for a person, on a thread of its own.
+  /// Runs `body`, which may wait for a person, on a thread of its own; on this one where there is none to be had.
   static func elsewhere<R: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> R) async throws(E) -> R {
     let result: Result<R, E> = await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: Result(catching: body)) }
+      #if os(Linux)
+        let isStarted = LibraryThread.start { continuation.resume(returning: Result(catching: body)) }
+        if !isStarted { continuation.resume(returning: Result(catching: body)) }
+      #else
+        Thread.detachNewThread { continuation.resume(returning: Result(catching: body)) }
+      #endif
     }
     return try result.get()
   }

@@ -30,7 +30,8 @@ public enum VaultError: Error, LocalizedError, Hashable, Sendable, CaseIterable 
   /// One line for people, in English.
   public var errorDescription: String? {
     switch self {
-    case .notAvailable: "No finger can be used here (no reader, no enrolled finger, or no Whorl); whorl status says which."
+    case .notAvailable:
+      "No finger can be used here (no reader, no enrolled finger, or no Whorl); whorl status says which."
     case .notEnabled: "Nothing is kept in the vault; log in first."
     case .notSecuredWithBiometrics: "The vault is not behind a finger; turn that on first."
     case .notLockedWithBiometrics: "The vault is not locked."

@@ -19,9 +19,9 @@ struct Evaluation: Sendable {
   /// Whether the person may choose another way than the finger where the passcode would not do, for the program to offer.
   var offersFallback = false
 
-  /// Runs it and calls `reply` on its thread.
+  /// Runs it and calls `reply` on its thread; on the caller's where there is no thread to be had.
   func run(in core: ContextCore, _ cancellation: Cancellation?, _ reply: @escaping Reply) {
-    Thread.detachNewThread { [self] in
+    let isStarted = LibraryThread.start { [self] in
       do throws(NSError) {
         try evaluate(core, cancellation ?? Cancellation())
         reply(true, nil)
@@ -29,6 +29,7 @@ struct Evaluation: Sendable {
         reply(false, error)
       }
     }
+    if !isStarted { reply(false, NSError.localAuthentication(LibraryThread.unavailable)) }
   }
 
   private func evaluate(_ core: ContextCore, _ cancellation: Cancellation) throws(NSError) {

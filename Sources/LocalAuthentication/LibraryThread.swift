@@ -4,11 +4,12 @@ internal import WhorlClient
 /// - Throws: an `NSError`: of NSOSStatusErrorDomain where it is about an item, else of ``LAErrorDomain``.
 func onThread<R: Sendable>(_ body: @escaping @Sendable () throws(WhorlError) -> R) async throws -> R {
   try await withCheckedThrowingContinuation { continuation in
-    Thread.detachNewThread {
+    let isStarted = LibraryThread.start {
       do throws(WhorlError) { continuation.resume(returning: try body()) } catch {
         continuation.resume(throwing: NSError.item(error))
       }
     }
+    if !isStarted { continuation.resume(throwing: NSError.item(LibraryThread.unavailable)) }
   }
 }
 

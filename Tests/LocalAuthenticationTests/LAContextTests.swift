@@ -232,6 +232,17 @@ struct LAContextTests {
     }
   }
 
+  @Test func `Where there is no thread to be had, the answer says so and comes all the same`() async {
+    await LibraryThread.$stackBytes.withValue(1 << 46) {
+      let context = LAContext(transport: FakeEnclave())
+      await #expect {
+        try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "to test")
+      } throws: {
+        ($0 as? LAError)?.code == .systemCancel
+      }
+    }
+  }
+
   @Test func `A mock that overrides the form with a reply answers the async form, too`() async throws {
     let mock: LAContext = Mock()
     #expect(try await mock.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "yes"))
