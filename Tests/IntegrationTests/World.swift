@@ -176,7 +176,8 @@ final class World: Sendable {
       user: user)
   }
 
-  /// Runs `whorl` on a terminal and types these answers, each when its question comes.
+  /// Runs `whorl` on a terminal and types these answers, each when its question comes. Name the question itself, and not what
+  /// is said before it: what is typed before a question is dropped.
   @discardableResult
   func onTerminal(
     _ arguments: [String], _ answers: KeyValuePairs<String, String>
