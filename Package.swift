@@ -221,7 +221,8 @@ let package = Package(
     library(
       "WhorlCommand",
       [
-        "PAMStacks", "LoginKeyring", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory", "GLibLoop",
+        "ChildProcess", "PAMStacks", "LoginKeyring", "WhorlAgent", "WhorlClient", "KeychainArchive", "SecretMemory",
+        "GLibLoop",
         "CPosix",
       ]),
     program("whorl", ["WhorlCommand", "GLibLoop"]),

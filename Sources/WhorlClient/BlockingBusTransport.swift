@@ -18,10 +18,7 @@ package final class BlockingBusTransport: BlockingTransport {
   }
 
   package func status() throws(WhorlError) -> WhorlStatus {
-    guard let values = try link.call(.status).arguments[0].asOptions else {
-      throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a key comes twice in GetStatus.")
-    }
-    return WhorlStatus(values)
+    WhorlStatus(try link.call(.status).arguments[0].options(of: "GetStatus"))
   }
 
   // MARK: Contexts

@@ -25,7 +25,7 @@ extension BusTransport {
       throw WhorlError(.badAnswer, "The daemon's answer came without the export file.")
     }
     var export = WhorlExport(file: WhorlFile(owning: file))
-    let counts = try options(reply.arguments[1], "Export")
+    let counts = try reply.arguments[1].options(of: "Export")
     func count(_ key: String) -> Int { Int(counts[key]?.asUInt32 ?? 0) }
     export.exported = count("exported")
     export.thisDeviceOnly = count("this-device-only")

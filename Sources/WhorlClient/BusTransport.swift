@@ -31,7 +31,7 @@ public final class BusTransport: WhorlTransport {
   /// GetStatus.
   public func status() async throws(WhorlError) -> WhorlStatus {
     let reply = try await call(Self.authentication, "GetStatus", expecting: "a{sv}")
-    return WhorlStatus(try options(reply.arguments[0], "GetStatus"))
+    return WhorlStatus(try reply.arguments[0].options(of: "GetStatus"))
   }
 
   /// GetLog.
@@ -40,7 +40,7 @@ public final class BusTransport: WhorlTransport {
       Self.authentication, "GetLog", [.options(limit == 0 ? [:] : ["limit": .uint32(limit)])], expecting: "aa{sv}")
     var entries: [WhorlLogEntry] = []
     for value in reply.arguments[0].asArray ?? [] {
-      entries.append(WhorlLogEntry(try options(value, "GetLog")))
+      entries.append(WhorlLogEntry(try value.options(of: "GetLog")))
     }
     return entries
   }
@@ -58,7 +58,7 @@ public final class BusTransport: WhorlTransport {
   /// GetAccountStatus.
   public func accountStatus(_ target: WhorlForgetTarget) async throws(WhorlError) -> WhorlAccountStatus {
     let reply = try await call(Self.authentication, "GetAccountStatus", Self.arguments(target), expecting: "a{sv}")
-    return WhorlAccountStatus(try options(reply.arguments[0], "GetAccountStatus"))
+    return WhorlAccountStatus(try reply.arguments[0].options(of: "GetAccountStatus"))
   }
 
   private static func arguments(_ target: WhorlForgetTarget) -> [BusValue] {
@@ -73,13 +73,13 @@ public final class BusTransport: WhorlTransport {
     let reply = try await link.call(
       Self.path, Self.authentication, "ForgetUser", Self.arguments(target), expecting: "a{sv}",
       timeoutMilliseconds: Self.removalTimeout, options: .interactive)
-    return WhorlForgotten(try self.options(reply.arguments[0], "ForgetUser"))
+    return WhorlForgotten(try reply.arguments[0].options(of: "ForgetUser"))
   }
 
   /// RenameUser.
   public func renameUser(from old: String, to new: String) async throws(WhorlError) -> WhorlRenamed {
     let reply = try await call(Self.authentication, "RenameUser", [.string(old), .string(new)], expecting: "a{sv}")
-    return WhorlRenamed(try options(reply.arguments[0], "RenameUser"))
+    return WhorlRenamed(try reply.arguments[0].options(of: "RenameUser"))
   }
 
   // MARK: Contexts
@@ -153,7 +153,7 @@ public final class BusTransport: WhorlTransport {
     let reply = try await call(
       Self.authentication, "AdoptFingers", [.uint32(context.number), .options(options)], expecting: "a{sv}",
       daemon: context.daemon, timeoutMilliseconds: nil)
-    return WhorlAdoption(try self.options(reply.arguments[0], "AdoptFingers"))
+    return WhorlAdoption(try reply.arguments[0].options(of: "AdoptFingers"))
   }
 
   /// ListReaders.
@@ -161,7 +161,7 @@ public final class BusTransport: WhorlTransport {
     let reply = try await call(Self.authentication, "ListReaders", expecting: "aa{sv}")
     var readers: [WhorlReader] = []
     for value in (reply.arguments[0].asArray ?? []).prefix(256) {
-      readers.append(WhorlReader(try options(value, "ListReaders")))
+      readers.append(WhorlReader(try value.options(of: "ListReaders")))
     }
     return readers
   }
@@ -300,7 +300,7 @@ public final class BusTransport: WhorlTransport {
   /// Check.
   public func checkKeychain() async throws(WhorlError) -> WhorlKeychainReport {
     let reply = try await call(Self.keychain, "Check", expecting: "a{sv}", timeoutMilliseconds: Self.upkeepTimeout)
-    return WhorlKeychainReport(try options(reply.arguments[0], "Check"))
+    return WhorlKeychainReport(try reply.arguments[0].options(of: "Check"))
   }
 
   /// Rekey.
@@ -387,12 +387,5 @@ public final class BusTransport: WhorlTransport {
       }
       throw error
     }
-  }
-
-  func options(_ value: BusValue, _ method: String) throws(WhorlError) -> [String: BusValue] {
-    guard let options = value.asOptions else {
-      throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a key comes twice in \(method).")
-    }
-    return options
   }
 }

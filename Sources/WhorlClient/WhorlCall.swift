@@ -161,6 +161,16 @@ extension WhorlPrompt {
   }
 }
 
+extension BusValue {
+  /// The a{sv} that a method has answered.
+  func options(of method: String) throws(WhorlError) -> [String: BusValue] {
+    guard let options = asOptions else {
+      throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a key comes twice in \(method).")
+    }
+    return options
+  }
+}
+
 /// What the answers hold; their types were checked against what the call expects.
 extension BusReply {
   var context: WhorlContext { WhorlContext(number: arguments[0].asUInt32 ?? 0, daemon: sender) }
@@ -173,10 +183,7 @@ extension BusReply {
     get throws(WhorlError) {
       var items: [WhorlItem] = []
       for value in arguments[0].asArray ?? [] {
-        guard let values = value.asOptions else {
-          throw WhorlError(.badAnswer, "The daemon's answer makes no sense: a key comes twice in CopyMatching.")
-        }
-        items.append(WhorlItem(values))
+        items.append(WhorlItem(try value.options(of: "CopyMatching")))
       }
       return items
     }

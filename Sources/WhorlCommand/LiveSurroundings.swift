@@ -1,19 +1,11 @@
+internal import ChildProcess
 internal import Glibc
 
 extension Surroundings {
   /// The machine that the process runs on.
   static var live: Surroundings {
-    var environment: [String: String] = [:]
-    var entry = environ
-    while let variable = entry.pointee {
-      let text = String(cString: variable)
-      if let equals = text.firstIndex(of: "=") {
-        environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
-      }
-      entry += 1
-    }
-    return Surroundings(
-      environment: environment, effectiveUser: geteuid(), accounts: SystemAccounts(), pamRoot: "/")
+    Surroundings(
+      environment: ProcessEnvironment.variables, effectiveUser: geteuid(), accounts: SystemAccounts(), pamRoot: "/")
   }
 }
 

@@ -1,5 +1,6 @@
 internal import Bus
 internal import CInterfaces
+internal import ChildProcess
 internal import Enclave
 internal import GLibLoop
 internal import Glibc
@@ -35,7 +36,7 @@ public enum Daemon {
     }
     let surroundings: Surroundings
     do {
-      surroundings = try Surroundings(environment: Surroundings.processEnvironment(), programFolder: programFolder)
+      surroundings = try Surroundings(environment: ProcessEnvironment.variables, programFolder: programFolder)
       try surroundings.prepareFoldersForStart()
     } catch {
       Log.failure(error.line)

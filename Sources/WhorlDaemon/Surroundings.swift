@@ -191,18 +191,4 @@ public struct Surroundings: Sendable {
     guard let path = realPath("/proc/self/exe"), let slash = path.lastIndex(of: "/") else { return nil }
     return String(path[..<slash])
   }
-
-  /// This process's environment.
-  public static func processEnvironment() -> [String: String] {
-    var result: [String: String] = [:]
-    var entry = environ
-    while let variable = entry.pointee {
-      let text = String(cString: variable)
-      if let equals = text.firstIndex(of: "=") {
-        result[String(text[..<equals])] = String(text[text.index(after: equals)...])
-      }
-      entry += 1
-    }
-    return result
-  }
 }

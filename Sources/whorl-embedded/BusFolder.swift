@@ -1,3 +1,4 @@
+import ChildProcess
 import EmbeddedLink
 import Glibc
 
@@ -10,7 +11,7 @@ struct BusFolder {
 
   /// Makes it where sockets of this user's belong, else where temporary files do.
   init() throws(StartFailure) {
-    let environment = DaemonEnvironment.own
+    let environment = ProcessEnvironment.variables
     let places = ["XDG_RUNTIME_DIR", "TMPDIR"].compactMap { environment[$0] } + ["/tmp"]
     var reason = "no place for it"
     for place in places where Self.canHoldSocket(place) {

@@ -205,7 +205,7 @@ final class Keeper {
   /// Where there is a desktop, and a command to ask there, it asks; without, whoever needs a passcode is refused.
   private func startDesktopAgent(_ address: String) {
     let program = order.programs + "/whorl"
-    let environment = DaemonEnvironment.own
+    let environment = ProcessEnvironment.variables
     guard !isEnding, access(program, X_OK) == 0,
       environment["DISPLAY"] ?? environment["WAYLAND_DISPLAY"] != nil
     else { return }

@@ -1,5 +1,6 @@
 import CInterfaces
 import CPosix
+import ChildProcess
 import EmbeddedLink
 import GLibLoop
 import Glibc
@@ -14,25 +15,11 @@ enum DaemonEnvironment {
   ]
 
   static func make(address: String, folder: String) -> [String: String] {
-    var variables = own.filter { $0.key.hasPrefix("FP_") || passed.contains($0.key) }
+    var variables = ProcessEnvironment.variables.filter { $0.key.hasPrefix("FP_") || passed.contains($0.key) }
     variables["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     variables["DBUS_SYSTEM_BUS_ADDRESS"] = address
     variables["STATE_DIRECTORY"] = folder + "/state"
     return variables
-  }
-
-  /// This process's own.
-  static var own: [String: String] {
-    var result: [String: String] = [:]
-    var entry = environ
-    while let variable = entry.pointee {
-      let text = String(cString: variable)
-      if let equals = text.firstIndex(of: "=") {
-        result[String(text[..<equals])] = String(text[text.index(after: equals)...])
-      }
-      entry += 1
-    }
-    return result
   }
 }
 

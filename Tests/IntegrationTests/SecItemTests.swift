@@ -18,6 +18,20 @@ import WhorlClient
     return world
   }
 
+  /// The same with a finger, an item "a" behind it, and an agent that sees the questions.
+  private func guardedWorld() async throws -> (World, OddAgent) {
+    let world = try await world()
+    try await world.enroll(.leftLoop)
+    let agent = try await OddAgent(world) { _ in throw BusMethodError.failed("not asked") }
+    try await world.keychain {
+      let control = try #require(
+        SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryAny, nil))
+      #expect(
+        SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
+    }
+    return (world, agent)
+  }
+
   private func item(_ account: String, _ more: [String: Any] = [:]) -> CFDictionary {
     let base: [String: Any] = [
       kSecClass: kSecClassGenericPassword, kSecAttrService: "mail", kSecAttrAccount: account,
@@ -131,14 +145,8 @@ import WhorlClient
   }
 
   @Test func `A guarded item prompts for its secret alone, and says what for`() async throws {
-    let world = try await world()
-    try await world.enroll(.leftLoop)
-    let agent = try await OddAgent(world) { _ in throw BusMethodError.failed("not asked") }
+    let (world, agent) = try await guardedWorld()
     try await world.keychain {
-      let control = try #require(
-        SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryAny, nil))
-      #expect(
-        SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
       #expect(SecItemCopyMatching(item("a"), nil) == errSecSuccess)
       #expect(SecItemCopyMatching(item("a", [kSecReturnData: true]), nil) == errSecSuccess)
       var found: AnyObject?
@@ -171,15 +179,7 @@ import WhorlClient
   }
 
   @Test func `The wrong finger, the person's no and a lost reader are errors, and not "not found"`() async throws {
-    let world = try await world()
-    try await world.enroll(.leftLoop)
-    let agent = try await OddAgent(world) { _ in throw BusMethodError.failed("not asked") }
-    try await world.keychain {
-      let control = try #require(
-        SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryAny, nil))
-      #expect(
-        SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
-    }
+    let (world, agent) = try await guardedWorld()
     async let declined = world.keychain { () -> OSStatus in
       var found: AnyObject?
       return SecItemCopyMatching(item("a", [kSecReturnData: true]), &found)
@@ -190,15 +190,7 @@ import WhorlClient
   }
 
   @Test func `Reads in one context ask once, and once more when its reuse time is over`() async throws {
-    let world = try await world()
-    try await world.enroll(.leftLoop)
-    let agent = try await OddAgent(world) { _ in throw BusMethodError.failed("not asked") }
-    try await world.keychain {
-      let control = try #require(
-        SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryAny, nil))
-      #expect(
-        SecItemAdd(item("a", [kSecValueData: Data("x".utf8), kSecAttrAccessControl: control]), nil) == errSecSuccess)
-    }
+    let (world, agent) = try await guardedWorld()
     func read(in context: LAContext, _ more: [String: any Sendable] = [:]) async throws -> OSStatus {
       try await world.keychain {
         var found: AnyObject?

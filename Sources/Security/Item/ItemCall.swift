@@ -114,18 +114,31 @@ struct ItemCall {
         throw ItemRequestError(errSecParam, "SecItemUpdate: \(QueryReader.shown(name)) of a key cannot be changed")
       }
     }
+    guard let data = change.secret else {
+      return try eachAllowed(of: items, search) { (query, context) throws(WhorlError) in
+        try transport.update(
+          matching: query, changes: change.attributes, accessControl: change.accessControl, in: context,
+          prompt: prompting.prompt, token: nil)
+      }
+    }
+    let secret = try SecretBytes.request(data)
+    try eachAllowed(of: items, search) { (query, context) throws(WhorlError) in
+      try transport.update(
+        matching: query, changes: change.attributes, accessControl: change.accessControl, secret: secret, in: context,
+        prompt: prompting.prompt, token: nil)
+    }
+  }
+
+  /// Runs `body` for each item, in a context; passes over those for which a person would have to be asked, where the query
+  /// says so.
+  private func eachAllowed(
+    of items: [WhorlItem], _ search: ItemSearch,
+    _ body: (WhorlAttributes, WhorlContext) throws(WhorlError) -> Void
+  ) throws(ItemRequestError) {
     for item in items {
-      let query = WhorlAttributes(reference: item)
       do throws(WhorlError) {
         try prompting.withContext(transport) { (context) throws(WhorlError) in
-          guard let data = change.secret else {
-            return try transport.update(
-              matching: query, changes: change.attributes, accessControl: change.accessControl, in: context,
-              prompt: prompting.prompt, token: nil)
-          }
-          try transport.update(
-            matching: query, changes: change.attributes, accessControl: change.accessControl,
-            secret: try SecretBytes(data), in: context, prompt: prompting.prompt, token: nil)
+          try body(WhorlAttributes(reference: item), context)
         }
       } catch {
         if search.prompting.interface == .skip, error.needsPerson { continue }
@@ -171,19 +184,6 @@ extension WhorlError {
     switch code {
     case .notInteractive, .passcodeNeeded, .formerPasscodeNeeded, .locked: true
     default: false
-    }
-  }
-}
-
-extension SecretBytes {
-  fileprivate init(_ data: Data) throws(WhorlError) {
-    do {
-      // Data may be in pieces; a copy of our own is not.
-      var secret = try SecretBytes(count: data.count)
-      secret.withUnsafeMutableBytes { _ = data.copyBytes(to: $0) }
-      self = secret
-    } catch {
-      throw WhorlError(.secretMemory, "There is no guarded memory for the secret; raise the limit on locked memory.")
     }
   }
 }
